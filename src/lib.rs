@@ -1,0 +1,16 @@
+//! Which windows run now? Exact schedules, the windows of data that their runs evaluate, and
+//! durable run records that are handed out exactly once.
+//!
+//! The floors, in reading order; each uses only those before it:
+//!
+//! - [`time`]: instants, lengths, the epoch grid, local time, cadences, windows, phase
+//! - [`schedule`]: JSON to a checked [`schedule::Schedule`], with every fault as data
+//! - [`plan`]: what is owed, what is skipped and why
+//! - [`store`]: the records, in SQLite or in memory
+//!
+//! Nothing above `clock` knows what time it is: `now` is an argument everywhere else.
+
+pub mod plan;
+pub mod schedule;
+pub mod store;
+pub mod time;

@@ -1,0 +1,3 @@
+//! The command `windowpane`.
+
+fn main() {}

@@ -1,0 +1,7 @@
+//! What is owed, what is skipped and why, and when to look again. Values in, value out.
+
+mod run;
+mod timeline;
+
+pub use run::{PlanError, Run, Skip, SkipReason};
+pub use timeline::{Revision, Timeline};

@@ -1,0 +1,74 @@
+//! What a store can refuse, as data.
+
+/// An error of a store.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// Another process held the store past the timeout. Nothing was changed.
+    #[error("the store is locked by another process")]
+    Busy,
+    /// The file is not a store of this program. Nothing was changed.
+    #[error("`{path}` is not a windowpane store: {problem}")]
+    Foreign {
+        /// The file.
+        path: String,
+        /// How that shows.
+        problem: String,
+    },
+    /// The store was written by a newer version. Nothing was changed.
+    #[error("`{path}` has store format {found}, and this program knows formats up to {known}")]
+    Newer {
+        /// The file.
+        path: String,
+        /// Its format.
+        found: i64,
+        /// The newest format known here.
+        known: i64,
+    },
+    /// A row exists already: a rule of this program was broken.
+    #[error("a row of `{table}` exists already")]
+    Conflict {
+        /// The table.
+        table: &'static str,
+    },
+    /// A row is not what was written.
+    #[error("a row of `{table}` is damaged: {problem}")]
+    Corrupt {
+        /// The table.
+        table: &'static str,
+        /// What is wrong.
+        problem: String,
+    },
+    /// The store cannot be opened, read or written.
+    #[error("the store `{path}` failed: {problem}")]
+    Unavailable {
+        /// The file or address, without any secret.
+        path: String,
+        /// What the engine below said.
+        problem: String,
+    },
+}
+
+impl StoreError {
+    /// True when the same transaction may succeed if it is run again.
+    pub fn is_retryable(&self) -> bool {
+        matches!(self, StoreError::Busy)
+    }
+
+    /// What to do about it, where there is something to do.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            StoreError::Busy => {
+                Some("try again, or look for a process that holds a transaction open")
+            }
+            StoreError::Foreign { .. } => {
+                Some("name another file; a new one is made where none exists")
+            }
+            StoreError::Newer { .. } => {
+                Some("use a windowpane at least as new as the one that wrote it")
+            }
+            StoreError::Corrupt { .. } => Some("restore a backup, or keep the file for diagnosis"),
+            StoreError::Conflict { .. } | StoreError::Unavailable { .. } => None,
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! The durable truth: run records, skips, cursors and revisions, behind one [`Store`] trait.
+//!
+//! A store keeps rows and the constraints between them; the rules about what may happen to a row
+//! are values-in-values-out on [`record`]s, written once for every store. No store asks what
+//! time it is.
+
+mod checksum;
+mod error;
+pub mod model;
+pub mod record;
+mod run_id;
+#[cfg(feature = "sqlite")]
+pub mod sqlite;
+
+pub use error::StoreError;
+pub use run_id::{RunId, RunIdError};
+
+use crate::schedule::Policies;
+use crate::time::Instant;
+use record::{
+    Attempt, NewWorkflow, OpenState, Progress, RevisionRow, RunFilter, RunKey, RunRecord,
+    SkipFilter, SkipRecord, StoreInfo, Workflow, WorkflowId,
+};
+
+/// A place that keeps the records.
+pub trait Store {
+    /// Starts a transaction that may write. It sees every commit made before it, and no other
+    /// writer commits until it ends. Read the clock only after this returns.
+    ///
+    /// # Errors
+    /// [`StoreError::Busy`] when another writer holds the store past the timeout.
+    fn begin_write(&mut self) -> Result<Box<dyn Transaction + '_>, StoreError>;
+
+    /// Starts a transaction that only reads, on one consistent snapshot.
+    ///
+    /// # Errors
+    /// As the engine below reports.
+    fn begin_read(&mut self) -> Result<Box<dyn Transaction + '_>, StoreError>;
+}
+
+/// One transaction. Dropping it without [`Transaction::commit`] undoes all of it.
+///
+/// Every method can fail as the engine below does; a row that does not match its checksum is
+/// [`StoreError::Corrupt`].
+pub trait Transaction {
+    /// Makes everything durable at once.
+    fn commit(self: Box<Self>) -> Result<(), StoreError>;
+
+    /// The row about the store itself; `None` in a store that was never written.
+    fn info(&mut self) -> Result<Option<StoreInfo>, StoreError>;
+    /// Writes the row about the store itself.
+    fn set_info(&mut self, info: &StoreInfo) -> Result<(), StoreError>;
+
+    /// The workflow named `reference`.
+    fn workflow(&mut self, reference: &str) -> Result<Option<Workflow>, StoreError>;
+    /// Up to `limit` workflows with a ref greater than `after`, ordered by ref (bytewise).
+    fn workflows(&mut self, after: Option<&str>, limit: usize)
+    -> Result<Vec<Workflow>, StoreError>;
+    /// Adds workflows; their ids come back in the same order.
+    fn insert_workflows(
+        &mut self,
+        workflows: &[NewWorkflow],
+    ) -> Result<Vec<WorkflowId>, StoreError>;
+    /// Replaces the policies of a workflow.
+    fn update_policies(
+        &mut self,
+        workflow: WorkflowId,
+        policies: &Policies,
+    ) -> Result<(), StoreError>;
+    /// Replaces the progress of workflows, each given as it was read in this transaction.
+    fn update_progress(&mut self, changes: &[(&Workflow, Progress)]) -> Result<(), StoreError>;
+
+    /// For each workflow named, its revisions, oldest first; where an instant stands beside it,
+    /// only those that hold any instant after that one (the newest always does).
+    fn revisions(
+        &mut self,
+        of: &[(WorkflowId, Option<Instant>)],
+    ) -> Result<Vec<Vec<RevisionRow>>, StoreError>;
+    /// Adds revisions.
+    fn insert_revisions(&mut self, revisions: &[RevisionRow]) -> Result<(), StoreError>;
+
+    /// Up to `limit` workflows in the order of their turn, then ref, strictly after `after`,
+    /// whose turn is at or before `turn` and whose oldest unsettled occurrence was due at or
+    /// before `due`.
+    fn due_workflows(
+        &mut self,
+        after: Option<(Instant, &str)>,
+        turn: Instant,
+        due: Instant,
+        limit: usize,
+    ) -> Result<Vec<Workflow>, StoreError>;
+    /// The earliest due instant of any workflow's oldest unsettled occurrence after `now`.
+    fn next_due_after(&mut self, now: Instant) -> Result<Option<Instant>, StoreError>;
+
+    /// Up to `limit` open runs in `state` that are available at `now`, ordered by the instant at
+    /// which they became available, then ref, then occurrence, then request id; strictly after
+    /// `after`.
+    fn open_runs(
+        &mut self,
+        state: OpenState,
+        now: Instant,
+        after: Option<&RunRecord>,
+        limit: usize,
+    ) -> Result<Vec<RunRecord>, StoreError>;
+    /// The earliest instant after `now` at which an open run becomes available.
+    fn next_available_after(&mut self, now: Instant) -> Result<Option<Instant>, StoreError>;
+
+    /// One run.
+    fn run(&mut self, key: &RunKey) -> Result<Option<RunRecord>, StoreError>;
+    /// The runs that match, ordered by occurrence, then ref, then request id.
+    fn runs(&mut self, filter: &RunFilter) -> Result<Vec<RunRecord>, StoreError>;
+    /// Adds runs. A key that exists is [`StoreError::Conflict`].
+    fn insert_runs(&mut self, runs: &[RunRecord]) -> Result<(), StoreError>;
+    /// Replaces everything but the key of runs.
+    fn update_runs(&mut self, runs: &[RunRecord]) -> Result<(), StoreError>;
+
+    /// The finished attempts of a run before its present one, oldest first.
+    fn past_attempts(&mut self, key: &RunKey) -> Result<Vec<Attempt>, StoreError>;
+    /// Adds an attempt of a run that is about to be tried again.
+    fn insert_past_attempt(&mut self, key: &RunKey, attempt: &Attempt) -> Result<(), StoreError>;
+
+    /// The skip records that match, ordered by first occurrence, then ref.
+    fn skips(&mut self, filter: &SkipFilter) -> Result<Vec<SkipRecord>, StoreError>;
+    /// Adds skip records.
+    fn insert_skips(&mut self, skips: &[SkipRecord]) -> Result<(), StoreError>;
+}

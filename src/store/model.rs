@@ -1,0 +1,1 @@
+//! The reference store: ordered maps in memory, as plain as can be.

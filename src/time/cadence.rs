@@ -1,0 +1,152 @@
+//! A cadence: the sorted set of instants at which a schedule occurs.
+
+use super::dst::{Authored, Resolution};
+use super::instant::MS_PER_SECOND;
+use super::{Calendar, Instant, Interval};
+
+/// When a schedule occurs: a sorted set of instants, the occurrences.
+///
+/// An occurrence whose previous one would lie outside the range of instants is outside it too, so
+/// every occurrence has an interval. Past either end of the range there are none. A cron
+/// expression is a [`Calendar`] whose days follow its day, month and weekday fields.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Cadence {
+    /// Every multiple of an interval since the Unix epoch.
+    Interval(Interval),
+    /// Local times on some days of the calendar.
+    Calendar(Calendar),
+}
+
+/// Before this, an occurrence may lack a previous one inside the range. No cadence pauses longer.
+const PREVIOUS_IS_SURE: Option<Instant> =
+    Instant::MIN.checked_add_ms(100 * 366 * super::MS_PER_DAY);
+
+impl Cadence {
+    /// The first occurrence strictly after `instant`.
+    pub fn next(&self, instant: Instant) -> Option<Instant> {
+        let next = Instant::in_range(self.raw_next(instant)?)?;
+        if self.has_previous(next) { Some(next) } else { self.next(next) }
+    }
+
+    /// The last occurrence strictly before `instant`.
+    pub fn prev(&self, instant: Instant) -> Option<Instant> {
+        let prev = self.raw_prev(instant)?;
+        self.has_previous(prev).then_some(prev)
+    }
+
+    /// The first occurrence at or after `instant`.
+    pub fn at_or_after(&self, instant: Instant) -> Option<Instant> {
+        match instant.checked_add_ms(-1) {
+            Some(before) => self.next(before),
+            // Nothing occurs at the very start of the range: it would have no previous one.
+            None => self.next(instant),
+        }
+    }
+
+    /// The last occurrence at or before `instant`.
+    pub fn at_or_before(&self, instant: Instant) -> Option<Instant> {
+        match instant.checked_add_ms(1) {
+            Some(after) => self.prev(after),
+            None if self.prev(instant).and_then(|prev| self.next(prev)) == Some(instant) => {
+                Some(instant)
+            }
+            None => self.prev(instant),
+        }
+    }
+
+    /// The span from the previous occurrence to `occurrence`, in milliseconds: at least 1,000.
+    /// `None` when the previous one lies outside the range of instants.
+    pub fn interval_ms(&self, occurrence: Instant) -> Option<i64> {
+        self.raw_prev(occurrence).map(|prev| occurrence.ms_since(prev))
+    }
+
+    /// The occurrences in `[from, to)`, from either end, one at a time.
+    pub fn occurrences(&self, from: Instant, to: Instant) -> Occurrences<'_> {
+        Occurrences { cadence: self, from, to }
+    }
+
+    /// How many occurrences lie in `[from, to)`, by arithmetic: the cost grows at most with the
+    /// clock changes between, never with the count.
+    pub fn count(&self, from: Instant, to: Instant) -> u64 {
+        let Some(from) = self.at_or_after(from).filter(|&first| first < to) else { return 0 };
+        match self {
+            Cadence::Interval(interval) => interval.count(from, to),
+            Cadence::Calendar(calendar) => {
+                calendar.count(second_at_or_after(from), second_at_or_after(to))
+            }
+        }
+    }
+
+    /// The local time that the schedule names and how it became this occurrence; an interval's is
+    /// UTC. `None` for an instant that is no occurrence.
+    pub fn authored(&self, occurrence: Instant) -> Option<Authored> {
+        let ms = occurrence.as_ms();
+        match self {
+            Cadence::Interval(interval) => (ms.rem_euclid(interval.as_ms()) == 0)
+                .then_some(Authored { local_ms: ms, resolution: Resolution::Exact }),
+            Cadence::Calendar(calendar) => (ms.rem_euclid(MS_PER_SECOND) == 0)
+                .then(|| calendar.authored(ms.div_euclid(MS_PER_SECOND)))?,
+        }
+    }
+
+    /// The next member of the set in milliseconds, which may lie past the range.
+    fn raw_next(&self, instant: Instant) -> Option<i64> {
+        match self {
+            Cadence::Interval(interval) => Some(interval.next_ms(instant)),
+            Cadence::Calendar(calendar) => {
+                let after = instant.as_ms().div_euclid(MS_PER_SECOND) + 1;
+                let limit = Instant::MAX.as_ms() / MS_PER_SECOND;
+                calendar.at_or_after(after, limit).map(|second| second * MS_PER_SECOND)
+            }
+        }
+    }
+
+    /// The previous member of the set, if it lies inside the range.
+    fn raw_prev(&self, instant: Instant) -> Option<Instant> {
+        let prev = match self {
+            Cadence::Interval(interval) => interval.prev_ms(instant),
+            Cadence::Calendar(calendar) => {
+                let limit = Instant::MIN.as_ms() / MS_PER_SECOND;
+                calendar.before(second_at_or_after(instant), limit)? * MS_PER_SECOND
+            }
+        };
+        Instant::in_range(prev)
+    }
+
+    fn has_previous(&self, occurrence: Instant) -> bool {
+        Some(occurrence) >= PREVIOUS_IS_SURE || self.interval_ms(occurrence).is_some()
+    }
+}
+
+fn second_at_or_after(instant: Instant) -> i64 {
+    (instant.as_ms() + MS_PER_SECOND - 1).div_euclid(MS_PER_SECOND)
+}
+
+/// The occurrences of a cadence in a half-open span, from either end.
+#[derive(Debug, Clone)]
+pub struct Occurrences<'a> {
+    cadence: &'a Cadence,
+    from: Instant,
+    to: Instant,
+}
+
+impl Iterator for Occurrences<'_> {
+    type Item = Instant;
+
+    fn next(&mut self) -> Option<Instant> {
+        let found = self.cadence.at_or_after(self.from).filter(|&found| found < self.to);
+        // Past the last one the span is empty from both ends.
+        self.from = found.and_then(|found| found.checked_add_ms(1)).unwrap_or(self.to);
+        found
+    }
+}
+
+impl DoubleEndedIterator for Occurrences<'_> {
+    fn next_back(&mut self) -> Option<Instant> {
+        let found = self.cadence.prev(self.to).filter(|&found| found >= self.from);
+        self.to = found.unwrap_or(self.from);
+        found
+    }
+}
+
+impl std::iter::FusedIterator for Occurrences<'_> {}

@@ -1,0 +1,233 @@
+//! The days on which a calendar cadence occurs, by arithmetic on day numbers.
+
+use super::civil::{civil_from_days, days_from_civil, days_in_month, weekday};
+
+/// A set of days of the calendar: every day, some weekdays, or some days of every month.
+///
+/// A cron expression's day, month and weekday fields are the variant to come: everything above
+/// asks only for the next day, the previous one, and how many lie between.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Days(Rule);
+
+/// Held in a canonical form, so that equal sets are equal values.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Rule {
+    Every,
+    /// Bit 0 is Monday, bit 6 Sunday; at least one is set, not all.
+    Weekdays(u8),
+    /// Bits 1 to 31; at least one is set. A day that a month lacks clamps to its last, so bit 31
+    /// is also the last day of every month.
+    MonthDays(u32),
+}
+
+/// A day of the week.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[allow(missing_docs)]
+pub enum Weekday {
+    Monday,
+    Tuesday,
+    Wednesday,
+    Thursday,
+    Friday,
+    Saturday,
+    Sunday,
+}
+
+impl Weekday {
+    /// Monday to Sunday.
+    pub const ALL: [Weekday; 7] = [
+        Weekday::Monday,
+        Weekday::Tuesday,
+        Weekday::Wednesday,
+        Weekday::Thursday,
+        Weekday::Friday,
+        Weekday::Saturday,
+        Weekday::Sunday,
+    ];
+
+    /// The lower-case English name.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Weekday::Monday => "monday",
+            Weekday::Tuesday => "tuesday",
+            Weekday::Wednesday => "wednesday",
+            Weekday::Thursday => "thursday",
+            Weekday::Friday => "friday",
+            Weekday::Saturday => "saturday",
+            Weekday::Sunday => "sunday",
+        }
+    }
+}
+
+/// What can be wrong with a set of days.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DaysError {
+    /// There is none.
+    #[error("at least one day is needed")]
+    Empty,
+    /// One is given twice, by its position in the list.
+    #[error("the same day is given twice")]
+    Repeated {
+        /// The position of the second one, from 0.
+        index: usize,
+    },
+    /// It is not a day of a month.
+    #[error("`{day}` is not a day of the month: 1 to 31, or \"last\"")]
+    NoSuchDay {
+        /// The number as given.
+        day: i64,
+        /// Its position in the list, from 0.
+        index: usize,
+    },
+}
+
+impl Days {
+    /// Stands for the last day of every month in [`Days::month_days`]; so does 31.
+    pub const LAST: i64 = 31;
+
+    /// Every day.
+    pub const fn every() -> Days {
+        Days(Rule::Every)
+    }
+
+    /// These weekdays of every week.
+    ///
+    /// # Errors
+    /// [`DaysError::Empty`] and [`DaysError::Repeated`].
+    pub fn weekdays(weekdays: &[Weekday]) -> Result<Days, DaysError> {
+        let mask = mask_of(weekdays.iter().map(|&weekday| weekday as u32))? as u8;
+        Ok(Days(if mask == 0b111_1111 { Rule::Every } else { Rule::Weekdays(mask) }))
+    }
+
+    /// These days of every month, 1 to 31; a day that a month lacks clamps to its last day.
+    ///
+    /// # Errors
+    /// Every [`DaysError`].
+    pub fn month_days(days: &[i64]) -> Result<Days, DaysError> {
+        if let Some(index) = days.iter().position(|day| !(1..=31).contains(day)) {
+            return Err(DaysError::NoSuchDay { day: days[index], index });
+        }
+        let mask = mask_of(days.iter().map(|&day| day as u32))?;
+        Ok(Days(if mask == u32::MAX << 1 { Rule::Every } else { Rule::MonthDays(mask) }))
+    }
+
+    /// The weekdays, where the set is made of some.
+    pub fn as_weekdays(&self) -> Option<impl Iterator<Item = Weekday>> {
+        let Rule::Weekdays(mask) = self.0 else { return None };
+        Some(Weekday::ALL.into_iter().filter(move |&weekday| mask >> weekday as u8 & 1 == 1))
+    }
+
+    /// The days of the month, 31 standing for the last, where the set is made of some.
+    pub fn as_month_days(&self) -> Option<impl Iterator<Item = i64>> {
+        let Rule::MonthDays(mask) = self.0 else { return None };
+        Some((1..=31).filter(move |&day| mask >> day & 1 == 1))
+    }
+
+    /// The first day of the set at or after a day number.
+    pub(crate) fn at_or_after(&self, day: i64) -> Option<i64> {
+        match self.0 {
+            Rule::Every => Some(day),
+            Rule::Weekdays(mask) => {
+                let ahead = rotated(mask, weekday(day)).trailing_zeros();
+                Some(day + i64::from(ahead))
+            }
+            Rule::MonthDays(mask) => {
+                let (year, month, date) = civil_from_days(day);
+                let later = clamped(mask, days_in_month(year, month)) >> date;
+                if later != 0 {
+                    return Some(day + i64::from(later.trailing_zeros()));
+                }
+                let (year, month) = if month == 12 { (year + 1, 1) } else { (year, month + 1) };
+                let first = clamped(mask, days_in_month(year, month)).trailing_zeros();
+                Some(days_from_civil(year, month, first as u8))
+            }
+        }
+    }
+
+    /// The last day of the set before a day number.
+    pub(crate) fn before(&self, day: i64) -> Option<i64> {
+        let day = day - 1;
+        match self.0 {
+            Rule::Every => Some(day),
+            Rule::Weekdays(mask) => {
+                // The bit of the weekday itself comes to stand highest of seven.
+                let back = (rotated(mask, (weekday(day) + 1) % 7) << 1).leading_zeros();
+                Some(day - i64::from(back))
+            }
+            Rule::MonthDays(mask) => {
+                let (year, month, date) = civil_from_days(day);
+                let earlier = clamped(mask, days_in_month(year, month)) << (31 - date);
+                if earlier != 0 {
+                    return Some(day - i64::from(earlier.leading_zeros()));
+                }
+                let (year, month) = if month == 1 { (year - 1, 12) } else { (year, month - 1) };
+                let last = 31 - clamped(mask, days_in_month(year, month)).leading_zeros();
+                Some(days_from_civil(year, month, last as u8))
+            }
+        }
+    }
+
+    /// How many days of the set lie before a day number, counted from a fixed origin of the
+    /// rule's own: only differences mean anything.
+    pub(crate) fn rank(&self, day: i64) -> i64 {
+        match self.0 {
+            Rule::Every => day,
+            Rule::Weekdays(mask) => {
+                let begun = mask & ((1 << weekday(day)) - 1);
+                (day + 3).div_euclid(7) * i64::from(mask.count_ones())
+                    + i64::from(begun.count_ones())
+            }
+            Rule::MonthDays(mask) => {
+                let (year, month, date) = civil_from_days(day);
+                let this_month = clamped(mask, days_in_month(year, month)) & ((1 << date) - 1);
+                months_before(mask, year, month) + i64::from(this_month.count_ones())
+            }
+        }
+    }
+
+    /// Whether a day number belongs to the set.
+    pub(crate) fn contains(&self, day: i64) -> bool {
+        match self.0 {
+            Rule::Every => true,
+            Rule::Weekdays(mask) => mask >> weekday(day) & 1 == 1,
+            Rule::MonthDays(mask) => {
+                let (year, month, date) = civil_from_days(day);
+                clamped(mask, days_in_month(year, month)) >> date & 1 == 1
+            }
+        }
+    }
+}
+
+/// The set bits of a list without repeats.
+fn mask_of(bits: impl Iterator<Item = u32>) -> Result<u32, DaysError> {
+    let mut mask = 0;
+    for (index, bit) in bits.enumerate() {
+        if mask >> bit & 1 == 1 {
+            return Err(DaysError::Repeated { index });
+        }
+        mask |= 1 << bit;
+    }
+    if mask == 0 { Err(DaysError::Empty) } else { Ok(mask) }
+}
+
+/// A mask of weekdays with the bit of `first` moved to bit 0.
+fn rotated(mask: u8, first: u8) -> u8 {
+    (mask >> first | mask << (7 - first)) & 0b111_1111
+}
+
+/// The days of a month of `length` days: those that it lacks clamp to its last.
+fn clamped(mask: u32, length: u8) -> u32 {
+    let within = mask & ((1 << length) - 1);
+    if mask >> length != 0 { within | 1 << length } else { within }
+}
+
+/// How many days of the set lie in the months before this one, since a fixed origin.
+fn months_before(mask: u32, year: i64, month: u8) -> i64 {
+    let in_month = |length| i64::from(clamped(mask, length).count_ones());
+    let common_year = 7 * in_month(31) + 4 * in_month(30) + in_month(28);
+    let leap_years =
+        (year - 1).div_euclid(4) - (year - 1).div_euclid(100) + (year - 1).div_euclid(400);
+    let this_year: i64 = (1..month).map(|month| in_month(days_in_month(year, month))).sum();
+    year * common_year + leap_years * (in_month(29) - in_month(28)) + this_year
+}

@@ -1,0 +1,27 @@
+//! Instants, the epoch grid, local time and its changes, cadences, windows and phase: pure
+//! arithmetic that knows neither JSON nor what time it is.
+
+mod cadence;
+mod calendar;
+mod civil;
+mod days;
+mod dst;
+pub mod duration;
+mod instant;
+mod interval;
+mod phase;
+mod times;
+mod window;
+mod zone;
+
+pub use cadence::{Cadence, Occurrences};
+pub use calendar::Calendar;
+pub use days::{Days, DaysError, Weekday};
+pub use dst::{Authored, Dst, Fold, Gap, Resolution};
+pub use duration::DurationError;
+pub use instant::{Instant, InstantError, MS_PER_DAY, MS_PER_SECOND};
+pub use interval::{Interval, IntervalError};
+pub use phase::{PHASE_CAP_MS, spread_phase_ms};
+pub use times::{TimeOfDay, Times, TimesError};
+pub use window::{Window, WindowError};
+pub use zone::{Zone, ZoneError, tzdb_version};
