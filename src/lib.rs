@@ -10,6 +10,8 @@
 //!
 //! Nothing above `clock` knows what time it is: `now` is an argument everywhere else.
 
+pub mod clock;
+pub mod engine;
 pub mod plan;
 pub mod schedule;
 pub mod store;

@@ -55,6 +55,18 @@ impl StoreError {
         matches!(self, StoreError::Busy)
     }
 
+    /// The stable word for this error.
+    pub fn code(&self) -> &'static str {
+        match self {
+            StoreError::Busy => "store_locked",
+            StoreError::Foreign { .. } => "not_a_store",
+            StoreError::Newer { .. } => "newer_store",
+            StoreError::Conflict { .. } => "conflicting_row",
+            StoreError::Corrupt { .. } => "damaged_row",
+            StoreError::Unavailable { .. } => "store_failed",
+        }
+    }
+
     /// What to do about it, where there is something to do.
     pub fn hint(&self) -> Option<&'static str> {
         match self {

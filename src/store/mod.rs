@@ -6,6 +6,7 @@
 
 mod checksum;
 mod error;
+pub mod lifecycle;
 pub mod model;
 pub mod record;
 mod run_id;

@@ -1,0 +1,142 @@
+//! What an operation on the records can refuse, as data.
+
+use crate::plan::PlanError;
+use crate::store::record::{ClockKind, RunState};
+use crate::store::{RunId, StoreError};
+
+/// An error of an operation on the records. Nothing was changed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EngineError {
+    /// The store refused.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// An occurrence cannot be planned.
+    #[error("`{reference}`: {source}")]
+    Plan {
+        /// The workflow.
+        reference: String,
+        /// Why.
+        source: PlanError,
+    },
+    /// There is no such workflow.
+    #[error("there is no workflow `{reference}`")]
+    UnknownWorkflow {
+        /// The name as given.
+        reference: String,
+    },
+    /// There is no such run.
+    #[error("there is no run `{id}`")]
+    UnknownRun {
+        /// The run id as given.
+        id: RunId,
+    },
+    /// The token is not the current one of the run, or the run is no longer claimed.
+    #[error("the lease of `{id}` is lost: token {token} is not current")]
+    LostLease {
+        /// The run.
+        id: RunId,
+        /// The token as given.
+        token: i64,
+    },
+    /// The run was finished before, with another outcome.
+    #[error("`{id}` is already {state}", state = state.as_str())]
+    ConflictingFinish {
+        /// The run.
+        id: RunId,
+        /// Where it stands.
+        state: RunState,
+    },
+    /// The workflow was registered by another source.
+    #[error("`{reference}` belongs to the source `{owner}`, not to `{source_name}`")]
+    OtherSource {
+        /// The workflow.
+        reference: String,
+        /// The source that registered it.
+        owner: String,
+        /// The source as given.
+        source_name: String,
+    },
+    /// An `overlap` that is not carried out yet.
+    #[error("`{reference}`: overlap `{overlap}` is not carried out yet")]
+    UnsupportedOverlap {
+        /// The workflow.
+        reference: String,
+        /// `wait` or `skip`.
+        overlap: &'static str,
+    },
+    /// One ref is given twice.
+    #[error("`{reference}` is given twice")]
+    RepeatedReference {
+        /// The workflow.
+        reference: String,
+    },
+    /// The store lives by the other kind of clock.
+    #[error("this store lives by the {} clock", store.as_str())]
+    OtherClock {
+        /// The store's kind.
+        store: ClockKind,
+    },
+    /// The record of a revision cannot be read by this program.
+    #[error("revision {number} of `{reference}` cannot be read")]
+    UnreadableRevision {
+        /// The workflow.
+        reference: String,
+        /// The revision.
+        number: u32,
+    },
+}
+
+impl EngineError {
+    /// The stable word for this error.
+    pub fn code(&self) -> &'static str {
+        match self {
+            EngineError::Store(error) => error.code(),
+            EngineError::Plan { .. } => "out_of_range",
+            EngineError::UnknownWorkflow { .. } => "unknown_workflow",
+            EngineError::UnknownRun { .. } => "unknown_run",
+            EngineError::LostLease { .. } => "lost_lease",
+            EngineError::ConflictingFinish { .. } => "conflicting_finish",
+            EngineError::OtherSource { .. } => "other_source",
+            EngineError::UnsupportedOverlap { .. } => "unsupported_overlap",
+            EngineError::RepeatedReference { .. } => "repeated_ref",
+            EngineError::OtherClock { .. } => "other_clock",
+            EngineError::UnreadableRevision { .. } => "unreadable_revision",
+        }
+    }
+
+    /// What to do about it, where there is something to do.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            EngineError::Store(error) => error.hint(),
+            EngineError::LostLease { .. } => {
+                Some("the run was handed to another worker or has ended; stop working on it")
+            }
+            EngineError::OtherSource { .. } => {
+                Some("sync it under that --source, or give it another ref")
+            }
+            EngineError::UnsupportedOverlap { .. } => Some("use \"allow\", the default"),
+            EngineError::OtherClock { store: ClockKind::Test } => {
+                Some("it was first written under --now, so every write needs --now")
+            }
+            EngineError::OtherClock { store: ClockKind::System } => {
+                Some("leave out --now, or try it on a store of its own")
+            }
+            EngineError::UnreadableRevision { .. } => {
+                Some("use a windowpane at least as new as the one that wrote it")
+            }
+            _ => None,
+        }
+    }
+
+    /// True when the input or the state of the records says no; false when the operation could
+    /// not be carried out.
+    pub fn is_refusal(&self) -> bool {
+        !matches!(
+            self,
+            EngineError::Store(_)
+                | EngineError::UnreadableRevision { .. }
+                | EngineError::OtherClock { .. }
+        )
+    }
+}
