@@ -2,6 +2,8 @@
 
 use crate::time::{Instant, Window};
 
+use super::timeline::Timeline;
+
 /// Where an edit cuts a timeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cut {
@@ -12,4 +14,18 @@ pub struct Cut {
     pub gap: Option<Window>,
     /// The data that both of these windows count.
     pub overlap: Option<Window>,
+}
+
+/// The cut that an edit at `at` makes between the timeline before it and the one after.
+pub fn cut(before: &Timeline, after: &Timeline, at: Instant) -> Cut {
+    let last = before.run_at_or_before(at).and_then(Result::ok);
+    let first = at.checked_add_ms(1).and_then(|from| after.runs(from, Instant::MAX).next()?.ok());
+    let Some((last, first)) = last.zip(first) else { return Cut { at, gap: None, overlap: None } };
+    let (old, new) = (last.window, first.window);
+    let span = |start, end| (start < end).then_some(Window { start, end });
+    Cut {
+        at,
+        gap: span(old.end, new.start),
+        overlap: span(old.start.max(new.start), old.end.min(new.end)),
+    }
 }

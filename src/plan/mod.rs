@@ -1,9 +1,13 @@
 //! What is owed, what is skipped and why, and when to look again. Values in, value out.
 
 mod cut;
+mod owed;
+mod queue;
 mod run;
 mod timeline;
 
-pub use cut::Cut;
+pub use cut::{Cut, cut};
+pub use owed::{Owed, Plan, Position, owed};
+pub use queue::{Turn, turn};
 pub use run::{PlanError, Run, Skip, SkipReason};
 pub use timeline::{Revision, Timeline};

@@ -1,5 +1,7 @@
 //! The timeline of a workflow: the occurrences of its revisions, one ordered sequence.
 
+use std::sync::Arc;
+
 use crate::schedule::{Definition, Reference};
 use crate::time::{Instant, Window};
 
@@ -10,10 +12,11 @@ use super::run::{PlanError, Run};
 pub struct Revision {
     number: u32,
     after: Option<Instant>,
-    content: Option<Content>,
+    content: Option<Arc<Content>>,
 }
 
-#[derive(Debug, Clone)]
+/// A definition together with what the name of the workflow adds to it.
+#[derive(Debug)]
 struct Content {
     definition: Definition,
     phase_ms: i64,
@@ -32,7 +35,7 @@ impl Revision {
     ) -> Revision {
         let content = definition
             .map(|definition| Content { phase_ms: definition.phase_ms(reference), definition });
-        Revision { number, after, content }
+        Revision { number, after, content: content.map(Arc::new) }
     }
 
     /// Counted from 1.
@@ -49,6 +52,21 @@ impl Revision {
     pub fn definition(&self) -> Option<&Definition> {
         self.content.as_ref().map(|content| &content.definition)
     }
+
+    /// Whether `other` means the same: the same occurrences, due instants and windows.
+    pub fn means_the_same_as(&self, other: &Revision) -> bool {
+        match (&self.content, &other.content) {
+            (None, None) => true,
+            (Some(one), Some(other)) => {
+                let (a, b) = (&one.definition, &other.definition);
+                one.phase_ms == other.phase_ms
+                    && a.delay_ms() == b.delay_ms()
+                    && a.window_ms() == b.window_ms()
+                    && a.cadence() == b.cadence()
+            }
+            _ => false,
+        }
+    }
 }
 
 /// The occurrences of all revisions of one workflow as one ordered sequence. Each occurrence has
@@ -58,17 +76,222 @@ impl Revision {
 /// at any instant is a prefix of the sequence.
 #[derive(Debug, Clone)]
 pub struct Timeline {
+    /// In order; the spans of revisions without a definition or without room are left out.
     spans: Vec<Span>,
 }
 
-/// The part of the timeline that one revision with a definition holds.
+/// The part of the timeline that one revision holds.
 #[derive(Debug, Clone)]
 struct Span {
     number: u32,
-    content: Content,
-    /// The first and last instant that may hold an occurrence, both inclusive.
+    content: Arc<Content>,
+    /// The first instant that may hold an occurrence.
     first: Instant,
+    /// The last instant that may hold an occurrence.
     last: Instant,
     /// No occurrence of this span is due later than this.
-    due_cap: Option<Instant>,
+    due_at_the_latest: Instant,
+}
+
+/// One occurrence of a timeline, with the span that holds it. Places sort as their occurrences.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Place {
+    pub(super) occurrence: Instant,
+    span: usize,
+}
+
+impl Span {
+    /// The due instant of an occurrence of this span. What would be due past the range of
+    /// instants never is; [`Timeline::run`] says so as an error.
+    fn due(&self, occurrence: Instant) -> Instant {
+        let own = occurrence.checked_add_ms(self.content.phase_ms).unwrap_or(Instant::MAX);
+        own.min(self.due_at_the_latest)
+    }
+
+    fn at_or_after(&self, instant: Instant) -> Option<Instant> {
+        let found = self.content.definition.cadence().at_or_after(instant.max(self.first));
+        found.filter(|&found| found <= self.last)
+    }
+
+    fn at_or_before(&self, instant: Instant) -> Option<Instant> {
+        let found = self.content.definition.cadence().at_or_before(instant.min(self.last));
+        found.filter(|&found| found >= self.first)
+    }
+}
+
+impl Timeline {
+    /// The timeline of these revisions, oldest first. Revisions that ended before any instant
+    /// that will be asked about may be left out.
+    pub fn new(revisions: &[Revision]) -> Timeline {
+        let mut spans = Vec::with_capacity(revisions.len());
+        let mut last = Instant::MAX;
+        let mut due_at_the_latest = Instant::MAX;
+        for revision in revisions.iter().rev() {
+            let first = match revision.after {
+                None => Some(Instant::MIN),
+                Some(after) => after.checked_add_ms(1),
+            };
+            if let (Some(content), Some(first)) =
+                (&revision.content, first.filter(|&first| first <= last))
+            {
+                let span = Span {
+                    number: revision.number,
+                    content: Arc::clone(content),
+                    first,
+                    last,
+                    due_at_the_latest,
+                };
+                if let Some(oldest) = span.at_or_after(first) {
+                    due_at_the_latest = span.due(oldest);
+                    spans.push(span);
+                }
+            }
+            last = revision.after.map_or(last, |after| after.min(last));
+        }
+        spans.reverse();
+        Timeline { spans }
+    }
+
+    /// The run of every occurrence in `[from, to)`, oldest first, one at a time.
+    pub fn runs(
+        &self,
+        from: Instant,
+        to: Instant,
+    ) -> impl Iterator<Item = Result<Run, PlanError>> + '_ {
+        let mut next = self.at_or_after(from);
+        std::iter::from_fn(move || {
+            let place = next.filter(|place| place.occurrence < to)?;
+            next = self.after(place.occurrence);
+            Some(self.run(place))
+        })
+    }
+
+    /// The run of the newest occurrence at or before `instant`.
+    pub fn run_at_or_before(&self, instant: Instant) -> Option<Result<Run, PlanError>> {
+        self.at_or_before(instant).map(|place| self.run(place))
+    }
+
+    /// The first place strictly after `instant`.
+    pub(super) fn after(&self, instant: Instant) -> Option<Place> {
+        self.at_or_after(instant.checked_add_ms(1)?)
+    }
+
+    /// The first place at or after `instant`.
+    pub(super) fn at_or_after(&self, instant: Instant) -> Option<Place> {
+        let from = self.spans.partition_point(|span| span.last < instant);
+        (from..self.spans.len())
+            .find_map(|span| self.place(span, self.spans[span].at_or_after(instant)))
+    }
+
+    /// The last place strictly before `instant`.
+    pub(super) fn before(&self, instant: Instant) -> Option<Place> {
+        self.at_or_before(instant.checked_add_ms(-1)?)
+    }
+
+    /// The last place at or before `instant`.
+    pub(super) fn at_or_before(&self, instant: Instant) -> Option<Place> {
+        let to = self.spans.partition_point(|span| span.first <= instant);
+        (0..to).rev().find_map(|span| self.place(span, self.spans[span].at_or_before(instant)))
+    }
+
+    /// The newest place that is due at `now`.
+    pub(super) fn newest_due(&self, now: Instant) -> Option<Place> {
+        (0..self.spans.len()).rev().find_map(|index| {
+            let span = &self.spans[index];
+            let newest = if span.due_at_the_latest <= now {
+                span.at_or_before(span.last)
+            } else {
+                span.at_or_before(now.checked_add_ms(-span.content.phase_ms)?)
+            };
+            self.place(index, newest)
+        })
+    }
+
+    /// The first place that is due at `instant` or later.
+    pub(super) fn due_at_or_after(&self, instant: Instant) -> Option<Place> {
+        (0..self.spans.len()).find_map(|index| {
+            let span = &self.spans[index];
+            if span.due_at_the_latest < instant {
+                return None;
+            }
+            let earliest = instant.checked_add_ms(-span.content.phase_ms).unwrap_or(Instant::MIN);
+            self.place(index, span.at_or_after(earliest))
+        })
+    }
+
+    /// How many occurrences lie strictly between two instants.
+    pub(super) fn count_between(&self, after: Instant, before: Instant) -> u64 {
+        let from = self.spans.partition_point(|span| span.last <= after);
+        self.spans[from..]
+            .iter()
+            .take_while(|span| span.first < before)
+            .map(|span| {
+                // Instants are whole milliseconds and `after < last <= MAX`, so this stays in range.
+                let from = after.checked_add_ms(1).map_or(span.first, |from| from.max(span.first));
+                let cadence = span.content.definition.cadence();
+                match span.last.checked_add_ms(1) {
+                    Some(end) => cadence.count(from, end.min(before)),
+                    None => cadence.count(from, before),
+                }
+            })
+            .sum()
+    }
+
+    /// The place that has `n` places from itself up to, not including, `before`; `n` is at least
+    /// 1, and there are that many.
+    pub(super) fn nth_before(&self, before: Instant, n: u64) -> Option<Place> {
+        let mut left = n;
+        let to = self.spans.partition_point(|span| span.first < before);
+        for index in (0..to).rev() {
+            let span = &self.spans[index];
+            let cadence = span.content.definition.cadence();
+            let end = span.last.checked_add_ms(1).map_or(before, |end| end.min(before));
+            let here = cadence.count(span.first, end);
+            if here >= left {
+                return self.place(index, cadence.nth_before(end, left));
+            }
+            left -= here;
+        }
+        None
+    }
+
+    /// The due instant of a place.
+    pub(super) fn due(&self, place: Place) -> Instant {
+        self.spans[place.span].due(place.occurrence)
+    }
+
+    /// The revision of a place.
+    pub(super) fn revision(&self, place: Place) -> u32 {
+        self.spans[place.span].number
+    }
+
+    /// The run of a place.
+    pub(super) fn run(&self, place: Place) -> Result<Run, PlanError> {
+        let Span { number, content, .. } = &self.spans[place.span];
+        let (definition, occurrence) = (&content.definition, place.occurrence);
+        let outside = |what| PlanError::Range { what, occurrence };
+        if occurrence.checked_add_ms(content.phase_ms).is_none() {
+            return Err(outside("due instant"));
+        }
+        // Every occurrence has an interval and an authored time: see `Cadence`.
+        let interval_ms =
+            definition.cadence().interval_ms(occurrence).ok_or(outside("interval"))?;
+        let authored = definition.cadence().authored(occurrence).ok_or(outside("authored time"))?;
+        let window =
+            Window::of(occurrence, interval_ms, definition.delay_ms(), definition.window_ms())
+                .map_err(|_| outside("window"))?;
+        Ok(Run {
+            occurrence,
+            due: self.due(place),
+            window,
+            interval_ms,
+            phase_ms: content.phase_ms,
+            revision: *number,
+            authored,
+        })
+    }
+
+    fn place(&self, span: usize, occurrence: Option<Instant>) -> Option<Place> {
+        occurrence.map(|occurrence| Place { occurrence, span })
+    }
 }

@@ -1,7 +1,7 @@
 //! A cadence: the sorted set of instants at which a schedule occurs.
 
 use super::dst::{Authored, Resolution};
-use super::instant::MS_PER_SECOND;
+use super::instant::{MS_PER_DAY, MS_PER_SECOND};
 use super::{Calendar, Instant, Interval};
 
 /// When a schedule occurs: a sorted set of instants, the occurrences.
@@ -18,8 +18,7 @@ pub enum Cadence {
 }
 
 /// Before this, an occurrence may lack a previous one inside the range. No cadence pauses longer.
-const PREVIOUS_IS_SURE: Option<Instant> =
-    Instant::MIN.checked_add_ms(100 * 366 * super::MS_PER_DAY);
+const PREVIOUS_IS_SURE: Option<Instant> = Instant::MIN.checked_add_ms(100 * 366 * MS_PER_DAY);
 
 impl Cadence {
     /// The first occurrence strictly after `instant`.
@@ -73,6 +72,36 @@ impl Cadence {
             Cadence::Interval(interval) => interval.count(from, to),
             Cadence::Calendar(calendar) => {
                 calendar.count(second_at_or_after(from), second_at_or_after(to))
+            }
+        }
+    }
+
+    /// The occurrence that has `n` occurrences from itself up to, not including, `before`. `None`
+    /// when there are fewer, or `n` is 0. Found by arithmetic or by bisecting the count.
+    pub fn nth_before(&self, before: Instant, n: u64) -> Option<Instant> {
+        let steps = i64::try_from(n.checked_sub(1)?).ok()?;
+        match self {
+            Cadence::Interval(interval) => {
+                let back_ms = steps.checked_mul(interval.as_ms())?;
+                let found = self.prev(before)?.checked_add_ms(-back_ms)?;
+                self.has_previous(found).then_some(found)
+            }
+            Cadence::Calendar(_) => {
+                let counts = |from_ms: i64| {
+                    self.count(Instant::in_range(from_ms).unwrap_or(Instant::MIN), before)
+                };
+                // Reach back further and further, so that no step counts much more than it needs.
+                let reaches =
+                    std::iter::successors(Some(MS_PER_DAY), |reach_ms| reach_ms.checked_mul(2))
+                        .take_while(|reach_ms| reach_ms / 2 < before.ms_since(Instant::MIN));
+                let reach_ms =
+                    reaches.into_iter().find(|reach_ms| counts(before.as_ms() - reach_ms) >= n)?;
+                let (mut enough, mut too_few) = (before.as_ms() - reach_ms, before.as_ms());
+                while too_few - enough > 1 {
+                    let middle = enough + (too_few - enough) / 2;
+                    if counts(middle) >= n { enough = middle } else { too_few = middle }
+                }
+                Instant::in_range(enough)
             }
         }
     }

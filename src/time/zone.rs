@@ -188,3 +188,68 @@ impl PartialEq for Zone {
 }
 
 impl Eq for Zone {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn changes(zone: &Zone) -> Vec<Segment> {
+        let segments = (0..zone.starts_s.len() + 2).map(|index| zone.segment(index));
+        segments.filter(|segment| segment.start_s < i64::MAX).collect()
+    }
+
+    #[test]
+    fn every_zone_agrees_with_jiff_at_and_around_every_change_and_far_beyond_the_table() {
+        let database = TimeZoneDatabase::bundled();
+        for name in Zone::names() {
+            let zone = Zone::get(name).unwrap();
+            let oracle = database.get(name).unwrap();
+            let far = (0..40).map(|step| 4_133_980_800 + step * 6_230_000_000);
+            let near = changes(zone).into_iter().map(|segment| segment.start_s);
+            for second in
+                near.chain(far).filter(|second| (-62_135_596_800..253_402_207_200).contains(second))
+            {
+                for second in [second - 1, second, second + 1, second + 86_400 * 100] {
+                    let Ok(timestamp) = Timestamp::from_second(second) else { continue };
+                    let segment = zone.segment(zone.index_at(second));
+                    assert!(
+                        segment.start_s <= second && second < segment.end_s,
+                        "{name} {second} {segment:?}"
+                    );
+                    let offset_s = i64::from(oracle.to_offset(timestamp).seconds());
+                    assert_eq!(segment.offset_s, offset_s, "{name} at {timestamp}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn changes_lie_further_apart_than_their_gaps_and_folds_are_long() {
+        for name in Zone::names() {
+            let segments = changes(Zone::get(name).unwrap());
+            for triple in segments.windows(3) {
+                let [before, here, after] = triple else { continue };
+                let reach_s = (here.offset_s - before.offset_s).abs()
+                    + (after.offset_s - here.offset_s).abs();
+                assert!(here.end_s.saturating_sub(here.start_s) > reach_s, "{name}: {here:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn names_that_are_no_place_are_refused() {
+        for name in [
+            "",
+            "Local",
+            "+02:00",
+            "Factory",
+            "posixrules",
+            "localtime",
+            "Etc/Unknown",
+            "../etc/passwd",
+        ] {
+            assert_eq!(Zone::get(name).unwrap_err().spelling, None, "{name}");
+        }
+        assert_eq!(Zone::get("Europe/Kiev").unwrap().name(), "Europe/Kiev");
+    }
+}

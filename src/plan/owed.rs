@@ -1,0 +1,166 @@
+//! What is owed now: the runs to start, and what is settled without one.
+
+use crate::schedule::{CatchUp, FirstRun, Policies};
+use crate::time::Instant;
+
+use super::run::{PlanError, Run, Skip, SkipReason};
+use super::timeline::{Place, Timeline};
+
+/// How far a workflow has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Position {
+    /// The last settled occurrence.
+    pub cursor: Option<Instant>,
+    /// When the workflow was registered.
+    pub registered: Instant,
+}
+
+/// What is owed at an instant, and what is settled without a run.
+///
+/// Together the skipped ranges and the owed runs are one contiguous stretch of the timeline: the
+/// skipped come first, and the cursor moves over all of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plan {
+    /// The ranges that will not run, oldest first.
+    pub skipped: Vec<Skip>,
+    /// The runs to start.
+    pub owed: Option<Owed>,
+}
+
+/// A contiguous stretch of owed occurrences.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Owed {
+    /// The oldest.
+    pub first: Instant,
+    /// The newest.
+    pub last: Instant,
+    /// How many, at least 1.
+    pub count: u64,
+    /// The due instant of the oldest.
+    pub due: Instant,
+}
+
+impl Plan {
+    const NOTHING: Plan = Plan { skipped: Vec::new(), owed: None };
+
+    /// True when nothing would run and nothing would be settled.
+    pub fn is_empty(&self) -> bool {
+        self.owed.is_none() && self.skipped.is_empty()
+    }
+
+    /// The owed runs, oldest first, one at a time.
+    pub fn runs<'a>(
+        &self,
+        timeline: &'a Timeline,
+    ) -> impl Iterator<Item = Result<Run, PlanError>> + use<'a> {
+        let owed = self.owed;
+        let from = owed.map_or(Instant::MAX, |owed| owed.first);
+        timeline.runs(from, Instant::MAX).take_while(move |run| {
+            owed.is_some_and(|owed| run.as_ref().map_or(true, |run| run.occurrence <= owed.last))
+        })
+    }
+}
+
+/// What is owed at `now`.
+///
+/// A pure function: the same values give the same plan. Its cost grows at most with the edits and
+/// clock changes since the cursor, never with the number of missed occurrences.
+pub fn owed(timeline: &Timeline, policies: &Policies, position: Position, now: Instant) -> Plan {
+    let Some(newest) = timeline.newest_due(now) else { return Plan::NOTHING };
+    let is_first_run = position.cursor.is_none() && policies.first_run == FirstRun::Newest;
+    let settled = position.cursor.unwrap_or(position.registered);
+    if newest.occurrence <= settled && !is_first_run {
+        return Plan::NOTHING;
+    }
+    let mut skipped = Vec::new();
+    let oldest = match policies.catch_up {
+        _ if is_first_run => {
+            skip_before(timeline, settled, newest, SkipReason::FirstRun, &mut skipped)
+        }
+        CatchUp::Latest => {
+            skip_before(timeline, settled, newest, SkipReason::Superseded, &mut skipped)
+        }
+        CatchUp::Backfill { limit } => {
+            let oldest = oldest_within(timeline, settled, newest, limit);
+            skip_before(timeline, settled, oldest, SkipReason::BeyondLimit, &mut skipped)
+        }
+    };
+    let kept = match policies.max_age_ms.and_then(|max_age_ms| now.checked_add_ms(-max_age_ms)) {
+        None => Some(oldest),
+        Some(oldest_due) => {
+            let kept = young_enough(timeline, oldest, newest, oldest_due);
+            let last_too_old = kept.map_or(Some(newest), |kept| timeline.before(kept.occurrence));
+            // A first run from before registration is dropped without a record.
+            if let Some(last) =
+                last_too_old.filter(|last| *last >= oldest && last.occurrence > settled)
+            {
+                skipped.push(range(timeline, oldest, last, SkipReason::TooOld));
+            }
+            kept
+        }
+    };
+    Plan { skipped, owed: kept.map(|kept| stretch(timeline, kept, newest)) }
+}
+
+/// Skips everything after `settled` and before `kept`, and gives back `kept`.
+fn skip_before(
+    timeline: &Timeline,
+    settled: Instant,
+    kept: Place,
+    reason: SkipReason,
+    skipped: &mut Vec<Skip>,
+) -> Place {
+    let missed = timeline.after(settled).zip(timeline.before(kept.occurrence));
+    skipped.extend(
+        missed
+            .filter(|(first, last)| first <= last)
+            .map(|(first, last)| range(timeline, first, last, reason)),
+    );
+    kept
+}
+
+/// The oldest of at most `limit` occurrences between `settled` and `newest`, or `newest` itself.
+fn oldest_within(timeline: &Timeline, settled: Instant, newest: Place, limit: u32) -> Place {
+    let missed = timeline.count_between(settled, newest.occurrence);
+    match missed.min(u64::from(limit)) {
+        0 => newest,
+        kept => timeline.nth_before(newest.occurrence, kept).unwrap_or(newest),
+    }
+}
+
+/// The first place from `oldest` to `newest` that was due at `oldest_due` or later.
+fn young_enough(
+    timeline: &Timeline,
+    oldest: Place,
+    newest: Place,
+    oldest_due: Instant,
+) -> Option<Place> {
+    timeline
+        .due_at_or_after(oldest_due)
+        .map(|place| place.max(oldest))
+        .filter(|place| *place <= newest)
+}
+
+fn range(timeline: &Timeline, first: Place, last: Place, reason: SkipReason) -> Skip {
+    Skip {
+        first: first.occurrence,
+        last: last.occurrence,
+        count: count(timeline, first, last),
+        reason,
+        revision: timeline.revision(last),
+    }
+}
+
+fn stretch(timeline: &Timeline, first: Place, last: Place) -> Owed {
+    Owed {
+        first: first.occurrence,
+        last: last.occurrence,
+        count: count(timeline, first, last),
+        due: timeline.due(first),
+    }
+}
+
+/// How many occurrences lie from `first` to `last`, both counted.
+fn count(timeline: &Timeline, first: Place, last: Place) -> u64 {
+    if first == last { 1 } else { timeline.count_between(first.occurrence, last.occurrence) + 2 }
+}
