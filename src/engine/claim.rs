@@ -1,11 +1,20 @@
 //! Hands out owed runs.
 
+use std::collections::HashMap;
+
 use crate::clock::Clock;
-use crate::store::Store;
-use crate::store::record::{RunRecord, SkipRecord, Trigger};
-use crate::time::Instant;
+use crate::plan::{Run, Skip};
+use crate::store::record::{
+    Attempt, Progress, RunRecord, RunState, SkipRecord, StoreInfo, Trigger, Workflow, WorkflowId,
+};
+use crate::store::{Store, Transaction};
+use crate::time::{Instant, tzdb_version};
 
 use super::EngineError;
+use super::due::next_due;
+use super::queue::{Next, PLANNED_AT_MOST, Queue, Visited, Wanted};
+use super::store_info;
+use super::workflow::Planned;
 
 /// What a worker asks for.
 pub struct ClaimRequest<'a> {
@@ -30,22 +39,234 @@ pub struct Claimed {
     pub runs: Vec<RunRecord>,
     /// What was settled without a run.
     pub skipped: Vec<SkipRecord>,
-    /// The earliest instant after `now` at which anything becomes due or available.
+    /// The earliest instant after `now` at which anything becomes due or available. What is left
+    /// because of the limit is due already.
     pub next_due: Option<Instant>,
 }
 
 /// The default length of a lease: 5 minutes.
 pub const DEFAULT_LEASE_MS: i64 = 5 * 60 * 1_000;
 
-/// Hands out at most `limit` owed runs.
+/// Hands out at most `limit` owed runs: expired leases first, then in the order of turns, then of
+/// refs. Each hand-out settles its occurrence and everything before it that does not run, in one
+/// transaction. What the limit leaves stays owed.
+///
+/// A run whose lease expired is handed out again until its workflow's `max_attempts`, then it is
+/// abandoned.
 ///
 /// # Errors
-/// [`EngineError::Store`]; nothing was changed.
+/// [`EngineError::Store`] and [`EngineError::OtherClock`]; nothing was changed.
 pub fn claim(
     store: &mut dyn Store,
     clock: &dyn Clock,
     request: &ClaimRequest<'_>,
 ) -> Result<Claimed, EngineError> {
-    let _ = (store, clock, request);
-    todo!()
+    let mut claimed =
+        Claimed { now: clock.now(), runs: Vec::new(), skipped: Vec::new(), next_due: None };
+    loop {
+        let mut tx = store.begin_write()?;
+        claimed.now = clock.now();
+        let info = store_info::for_write(&mut *tx, clock)?;
+        let reach = HandOut::new(request, claimed.now).carry_out(&mut *tx, info, &mut claimed)?;
+        claimed.next_due = next_due(&mut *tx, claimed.now)?;
+        tx.commit()?;
+        if reach == Reach::Everything {
+            return Ok(claimed);
+        }
+    }
+}
+
+/// How far one transaction came.
+#[derive(PartialEq, Eq)]
+enum Reach {
+    /// The limit, or the last owed run.
+    Everything,
+    /// As many workflows as one transaction may plan.
+    PlannedAtMost,
+}
+
+/// The hand-outs of one transaction.
+struct HandOut<'a> {
+    request: &'a ClaimRequest<'a>,
+    now: Instant,
+    handing: HashMap<WorkflowId, Handing>,
+    inserted: Vec<RunRecord>,
+    updated: Vec<RunRecord>,
+}
+
+impl<'a> HandOut<'a> {
+    fn new(request: &'a ClaimRequest<'a>, now: Instant) -> HandOut<'a> {
+        HandOut { request, now, handing: HashMap::new(), inserted: Vec::new(), updated: Vec::new() }
+    }
+
+    fn carry_out(
+        mut self,
+        tx: &mut dyn Transaction,
+        info: StoreInfo,
+        claimed: &mut Claimed,
+    ) -> Result<Reach, EngineError> {
+        let wanted = Wanted { matches: self.request.matches, trigger: self.request.trigger };
+        let mut queue = Queue::new(self.now, info.last_handed, wanted, PLANNED_AT_MOST);
+        let mut reach = Reach::Everything;
+        while claimed.runs.len() < self.request.limit {
+            match queue.next(tx)? {
+                Next::Nothing => break,
+                Next::Unknown => {
+                    reach = Reach::PlannedAtMost;
+                    break;
+                }
+                Next::Open(run) => {
+                    if let Some(run) = self.retry(tx, run)? {
+                        queue.note_handed(run.key.workflow);
+                        claimed.runs.push(run);
+                    }
+                }
+                Next::Owed { index, run } => {
+                    claimed.runs.push(self.create(&queue.visited[index].planned.workflow, run));
+                }
+            }
+        }
+        self.write(tx, info, queue.visited, &mut claimed.skipped)?;
+        Ok(reach)
+    }
+
+    /// Hands out an open run again, or abandons it.
+    fn retry(
+        &mut self,
+        tx: &mut dyn Transaction,
+        run: RunRecord,
+    ) -> Result<Option<RunRecord>, EngineError> {
+        let id = run.key.workflow;
+        if !self.handing.contains_key(&id) {
+            let unknown = || EngineError::UnknownWorkflow { reference: run.reference.clone() };
+            let workflow = tx.workflow(&run.reference)?.ok_or_else(unknown)?;
+            self.handing.insert(id, Handing::new(workflow));
+        }
+        let run = run.expire(self.now, self.handing[&id].workflow.policies.max_attempts);
+        if run.state != RunState::Pending {
+            self.updated.push(run);
+            return Ok(None);
+        }
+        let trigger = run.trigger();
+        let (run, past) = self.hand_out(id, trigger, run);
+        if let Some(past) = past {
+            tx.insert_past_attempt(&run.key, &past)?;
+        }
+        self.updated.push(run.clone());
+        Ok(Some(run))
+    }
+
+    /// Hands out an owed run for the first time.
+    fn create(&mut self, workflow: &Workflow, plan: Run) -> RunRecord {
+        self.handing.entry(workflow.id).or_insert_with(|| Handing::new(workflow.clone()));
+        let run = RunRecord::scheduled(workflow, plan, tzdb_version());
+        let (run, _) = self.hand_out(workflow.id, Trigger::Schedule, run);
+        self.inserted.push(run.clone());
+        run
+    }
+
+    fn hand_out(
+        &mut self,
+        id: WorkflowId,
+        trigger: Trigger,
+        run: RunRecord,
+    ) -> (RunRecord, Option<Attempt>) {
+        let token =
+            self.handing.get_mut(&id).map_or(0, |handing| handing.next_token(trigger, self.now));
+        run.hand_out(self.request.worker, token, self.now, self.request.lease_ms)
+    }
+
+    /// Writes everything that was decided.
+    fn write(
+        mut self,
+        tx: &mut dyn Transaction,
+        info: StoreInfo,
+        visited: Vec<Visited>,
+        skipped: &mut Vec<SkipRecord>,
+    ) -> Result<(), EngineError> {
+        let mut skips = Vec::new();
+        let mut changes = Vec::with_capacity(visited.len());
+        for Visited { planned, plan, given } in visited {
+            let handing = self.handing.remove(&planned.workflow.id);
+            let mut progress =
+                handing.map_or(planned.workflow.progress, |handing| handing.progress);
+            // Ranges are settled with the run behind them, or alone where none is owed.
+            if given.is_some() || plan.owed.is_none() {
+                skips.extend(
+                    plan.skipped.iter().map(|skip| self.skip_record(&planned.workflow, skip)),
+                );
+                let settled =
+                    given.map(|run| run.occurrence).or(plan.skipped.last().map(|skip| skip.last));
+                progress.cursor = settled.or(progress.cursor);
+            }
+            changes.push((planned, progress));
+        }
+        let others: Vec<_> = self.handing.into_values().collect();
+        let (workflows, progress): (Vec<_>, Vec<_>) =
+            others.into_iter().map(|handing| (handing.workflow, handing.progress)).unzip();
+        changes.extend(Planned::load(tx, workflows)?.into_iter().zip(progress));
+        let has_handed = !(self.inserted.is_empty() && self.updated.is_empty());
+        update_progress(tx, changes, self.now)?;
+        tx.insert_runs(&self.inserted)?;
+        tx.update_runs(&self.updated)?;
+        tx.insert_skips(&skips)?;
+        skipped.append(&mut skips);
+        if has_handed && info.last_handed < Some(self.now) {
+            tx.set_info(&StoreInfo { last_handed: Some(self.now), ..info })?;
+        }
+        Ok(())
+    }
+
+    fn skip_record(&self, workflow: &Workflow, skip: &Skip) -> SkipRecord {
+        SkipRecord {
+            workflow: workflow.id,
+            reference: workflow.reference.clone(),
+            first: skip.first,
+            last: skip.last,
+            count: skip.count,
+            reason: skip.reason,
+            skipped: self.now,
+            revision: skip.revision,
+            tzdb: tzdb_version().to_owned(),
+        }
+    }
+}
+
+/// A workflow that hands out a run, with its progress so far.
+struct Handing {
+    workflow: Workflow,
+    progress: Progress,
+}
+
+impl Handing {
+    fn new(workflow: Workflow) -> Handing {
+        Handing { progress: workflow.progress, workflow }
+    }
+
+    fn next_token(&mut self, trigger: Trigger, now: Instant) -> i64 {
+        self.progress.last_token += 1;
+        if trigger == Trigger::Schedule {
+            self.progress.last_handed = Some(now);
+        }
+        self.progress.last_token
+    }
+}
+
+/// Writes the progress of workflows and their new places in the queue, where anything changed.
+fn update_progress(
+    tx: &mut dyn Transaction,
+    changes: Vec<(Planned, Progress)>,
+    now: Instant,
+) -> Result<(), EngineError> {
+    let changes: Vec<(Planned, Progress)> = changes
+        .into_iter()
+        .map(|(planned, progress)| {
+            let due = planned.due_key(progress, now);
+            (planned, Progress { due, ..progress })
+        })
+        .filter(|(planned, progress)| *progress != planned.workflow.progress)
+        .collect();
+    let changed: Vec<_> =
+        changes.iter().map(|(planned, progress)| (&planned.workflow, *progress)).collect();
+    Ok(tx.update_progress(&changed)?)
 }

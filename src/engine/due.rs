@@ -2,11 +2,12 @@
 
 use crate::clock::Clock;
 use crate::plan::{Run, Skip};
-use crate::store::Store;
-use crate::store::record::Trigger;
+use crate::store::record::{RunRecord, RunState, Trigger};
+use crate::store::{Store, Transaction};
 use crate::time::Instant;
 
 use super::EngineError;
+use super::queue::{Next, Queue, Visited, Wanted};
 
 /// What a claim without a limit would do now.
 #[derive(Debug, Clone)]
@@ -41,6 +42,57 @@ pub struct DueRun {
 /// # Errors
 /// [`EngineError::Store`].
 pub fn due(store: &mut dyn Store, clock: &dyn Clock) -> Result<Due, EngineError> {
-    let _ = (store, clock);
-    todo!()
+    let mut tx = store.begin_read()?;
+    let now = clock.now();
+    let last_handed = tx.info()?.and_then(|info| info.last_handed);
+    let everything = Wanted { matches: &|_| true, trigger: None };
+    let mut queue = Queue::new(now, last_handed, everything, usize::MAX);
+    let mut runs = Vec::new();
+    loop {
+        match queue.next(&mut *tx)? {
+            Next::Nothing | Next::Unknown => break,
+            Next::Open(run) => runs.extend(again(&mut *tx, run, now)?),
+            Next::Owed { index, run } => runs.push(DueRun {
+                reference: queue.visited[index].planned.workflow.reference.clone(),
+                plan: run,
+                trigger: Trigger::Schedule,
+                request_id: String::new(),
+                attempt: 1,
+            }),
+        }
+    }
+    let mut skipped: Vec<(String, Skip)> = Vec::new();
+    for Visited { planned, plan, .. } in queue.visited {
+        skipped.extend(
+            plan.skipped.into_iter().map(|skip| (planned.workflow.reference.clone(), skip)),
+        );
+    }
+    Ok(Due { now, runs, skipped, next_due: next_due(&mut *tx, now)? })
+}
+
+/// The next attempt of an open run, if it has any left.
+fn again(
+    tx: &mut dyn Transaction,
+    run: RunRecord,
+    now: Instant,
+) -> Result<Option<DueRun>, EngineError> {
+    let unknown = || EngineError::UnknownWorkflow { reference: run.reference.clone() };
+    let workflow = tx.workflow(&run.reference)?.ok_or_else(unknown)?;
+    let run = run.expire(now, workflow.policies.max_attempts);
+    Ok((run.state == RunState::Pending).then(|| DueRun {
+        plan: run.plan,
+        trigger: run.trigger(),
+        attempt: run.attempts + 1,
+        reference: run.reference,
+        request_id: run.key.request_id,
+    }))
+}
+
+/// The earliest instant after `now` at which anything becomes due or available.
+pub(super) fn next_due(
+    tx: &mut dyn Transaction,
+    now: Instant,
+) -> Result<Option<Instant>, EngineError> {
+    let (due, available) = (tx.next_due_after(now)?, tx.next_available_after(now)?);
+    Ok([due, available].into_iter().flatten().min())
 }

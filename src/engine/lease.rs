@@ -1,13 +1,20 @@
 //! What the holder of a lease may do with its run.
 
 use crate::clock::Clock;
-use crate::store::lifecycle::Finish;
-use crate::store::record::RunRecord;
-use crate::store::{RunId, Store};
+use crate::store::lifecycle::{Finish, LifecycleError, Step};
+use crate::store::record::{RunKey, RunRecord, Workflow};
+use crate::store::{RunId, Store, Transaction};
+use crate::time::Instant;
 
 use super::EngineError;
+use super::store_info;
 
-/// Extends the lease of a run to now + `lease_ms`, or revives it after expiry.
+/// Extends the lease of a run to now + `lease_ms` (at least 1), or revives it after expiry.
+/// `output` is JSON text to keep.
+///
+/// # Errors
+/// [`EngineError::LostLease`] when the token is not current, [`EngineError::UnknownRun`],
+/// [`EngineError::UnknownWorkflow`], [`EngineError::OtherClock`], [`EngineError::Store`].
 pub fn heartbeat(
     store: &mut dyn Store,
     clock: &dyn Clock,
@@ -16,11 +23,16 @@ pub fn heartbeat(
     lease_ms: i64,
     output: Option<&str>,
 ) -> Result<RunRecord, EngineError> {
-    let _ = (store, clock, id, token, lease_ms, output);
-    todo!()
+    transition(store, clock, id, token, |run, _, now| {
+        run.heartbeat(token, now, lease_ms, output).map(Step::Changed)
+    })
 }
 
 /// Ends the present attempt of a run.
+///
+/// # Errors
+/// As [`heartbeat`], and [`EngineError::ConflictingFinish`] when it was finished before with
+/// another outcome.
 pub fn finish(
     store: &mut dyn Store,
     clock: &dyn Clock,
@@ -28,17 +40,60 @@ pub fn finish(
     token: i64,
     finish: &Finish<'_>,
 ) -> Result<RunRecord, EngineError> {
-    let _ = (store, clock, id, token, finish);
-    todo!()
+    transition(store, clock, id, token, |run, workflow, now| {
+        run.finish(token, now, finish, workflow.policies.max_attempts)
+    })
 }
 
 /// Gives a run back; the attempt does not count.
+///
+/// # Errors
+/// As [`heartbeat`].
 pub fn release(
     store: &mut dyn Store,
     clock: &dyn Clock,
     id: &RunId,
     token: i64,
 ) -> Result<RunRecord, EngineError> {
-    let _ = (store, clock, id, token);
-    todo!()
+    transition(store, clock, id, token, |run, _, now| run.release(token, now))
+}
+
+/// Carries out one transition of one run in a transaction of its own.
+fn transition(
+    store: &mut dyn Store,
+    clock: &dyn Clock,
+    id: &RunId,
+    token: i64,
+    step: impl FnOnce(RunRecord, &Workflow, Instant) -> Result<Step, LifecycleError>,
+) -> Result<RunRecord, EngineError> {
+    let mut tx = store.begin_write()?;
+    let now = clock.now();
+    store_info::for_write(&mut *tx, clock)?;
+    let (workflow, run) = find(&mut *tx, id)?;
+    let step = step(run, &workflow, now).map_err(|error| match error {
+        LifecycleError::LostLease => EngineError::LostLease { id: id.clone(), token },
+        LifecycleError::ConflictingFinish { state } => {
+            EngineError::ConflictingFinish { id: id.clone(), state }
+        }
+    })?;
+    match step {
+        Step::Unchanged(run) => Ok(run),
+        Step::Changed(run) => {
+            tx.update_runs(std::slice::from_ref(&run))?;
+            tx.commit()?;
+            Ok(run)
+        }
+    }
+}
+
+fn find(tx: &mut dyn Transaction, id: &RunId) -> Result<(Workflow, RunRecord), EngineError> {
+    let unknown_workflow = || EngineError::UnknownWorkflow { reference: id.reference.clone() };
+    let workflow = tx.workflow(&id.reference)?.ok_or_else(unknown_workflow)?;
+    let key = RunKey {
+        occurrence: id.occurrence,
+        workflow: workflow.id,
+        request_id: id.request_id.clone(),
+    };
+    let run = tx.run(&key)?.ok_or_else(|| EngineError::UnknownRun { id: id.clone() })?;
+    Ok((workflow, run))
 }

@@ -1,11 +1,15 @@
 //! The state of each workflow.
 
+use std::collections::HashMap;
+
 use crate::clock::Clock;
-use crate::store::Store;
-use crate::store::record::Workflow;
+use crate::plan::Timeline;
+use crate::store::record::{OpenState, RevisionRow, Workflow, WorkflowId};
+use crate::store::{Store, Transaction};
 use crate::time::Instant;
 
 use super::EngineError;
+use super::workflow::{Planned, read_revisions};
 
 /// Where one workflow stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,8 +30,79 @@ pub struct Standing {
     pub incidents: Vec<&'static str>,
 }
 
+/// An instant this much ahead of now is an incident: the clock was set back.
+const AHEAD_AT_MOST_MS: i64 = 60_000;
+
+/// How many workflows are read from the store at once.
+const PAGE: usize = 1_000;
+
 /// The state of each workflow, ordered by ref.
+///
+/// # Errors
+/// [`EngineError::Store`].
 pub fn list(store: &mut dyn Store, clock: &dyn Clock) -> Result<Vec<Standing>, EngineError> {
-    let _ = (store, clock);
-    todo!()
+    let mut tx = store.begin_read()?;
+    let now = clock.now();
+    let live = live_claims(&mut *tx, now)?;
+    let mut standings: Vec<Standing> = Vec::new();
+    loop {
+        let last = standings.last().map(|standing| standing.workflow.reference.clone());
+        let page = tx.workflows(last.as_deref(), PAGE)?;
+        let is_last = page.len() < PAGE;
+        let wanted: Vec<_> = page.iter().map(|workflow| (workflow.id, None)).collect();
+        let revisions = tx.revisions(&wanted)?;
+        for (workflow, rows) in page.into_iter().zip(revisions) {
+            let live_claims = live.get(&workflow.id).copied().unwrap_or(0);
+            standings.push(standing(workflow, &rows, live_claims, now)?);
+        }
+        if is_last {
+            return Ok(standings);
+        }
+    }
+}
+
+fn standing(
+    workflow: Workflow,
+    rows: &[RevisionRow],
+    live_claims: u64,
+    now: Instant,
+) -> Result<Standing, EngineError> {
+    let timeline = Timeline::new(&read_revisions(&workflow.reference, rows)?);
+    let planned = Planned { workflow, timeline };
+    let owed = planned.plan(now).owed;
+    let next_due = planned.due_key(planned.workflow.progress, now).map(|key| key.due);
+    let workflow = planned.workflow;
+    let present = rows.last();
+    let ahead =
+        [workflow.progress.cursor, Some(workflow.registered), present.and_then(|row| row.after)];
+    let is_ahead =
+        ahead.into_iter().flatten().any(|instant| instant.ms_since(now) > AHEAD_AT_MOST_MS);
+    Ok(Standing {
+        revision: present.map_or(0, |row| row.number),
+        schedule: present.and_then(|row| row.schedule.clone()),
+        next_due,
+        lag_ms: owed.map_or(0, |owed| now.ms_since(owed.due)),
+        live_claims,
+        incidents: if is_ahead { vec!["cursor_ahead"] } else { Vec::new() },
+        workflow,
+    })
+}
+
+/// How many runs of each workflow are claimed under a lease that lasts past `now`.
+fn live_claims(
+    tx: &mut dyn Transaction,
+    now: Instant,
+) -> Result<HashMap<WorkflowId, u64>, EngineError> {
+    let mut live = HashMap::new();
+    let mut last = None;
+    loop {
+        let page = tx.open_runs(OpenState::Claimed, Instant::MAX, last.as_ref(), PAGE)?;
+        for run in page.iter().filter(|run| run.available > Some(now)) {
+            *live.entry(run.key.workflow).or_insert(0) += 1;
+        }
+        if page.len() < PAGE {
+            return Ok(live);
+        }
+        last = page.into_iter().last();
+    }
 }

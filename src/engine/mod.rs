@@ -5,7 +5,10 @@ mod due;
 mod error;
 mod lease;
 mod list;
+mod queue;
+mod store_info;
 mod sync;
+mod workflow;
 
 pub use claim::{ClaimRequest, Claimed, DEFAULT_LEASE_MS, claim};
 pub use due::{Due, DueRun, due};

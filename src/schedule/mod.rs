@@ -96,6 +96,17 @@ pub enum Overlap {
     Skip,
 }
 
+impl Overlap {
+    /// The word that schedules use.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Overlap::Allow => "allow",
+            Overlap::Wait => "wait",
+            Overlap::Skip => "skip",
+        }
+    }
+}
+
 impl Policies {
     /// The default of [`Policies::max_attempts`].
     pub const DEFAULT_MAX_ATTEMPTS: u32 = 3;

@@ -1,0 +1,287 @@
+//! The order in which runs are handed out: expired leases first, then by turn, then by ref.
+//!
+//! The store's queue holds for each workflow a lower bound of its turn, right when it was last
+//! planned. Since a turn only moves later, the queue is walked from its front and each workflow is
+//! planned as it is reached; one whose turn has moved waits in the heap until nothing before it
+//! can be left in the store. Within one hand-out of several runs the workflows whose turn is the
+//! same instant take turns.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashSet, VecDeque};
+
+use crate::plan::{Plan, PlanError, Run};
+use crate::store::record::{OpenState, RunRecord, Trigger, Workflow, WorkflowId};
+use crate::store::{StoreError, Transaction};
+use crate::time::Instant;
+
+use super::EngineError;
+use super::workflow::Planned;
+
+/// How many workflows are planned at most while a transaction is open. More than that are due
+/// only after a long outage; then the plans are kept and the rest is done in the next one.
+pub(super) const PLANNED_AT_MOST: usize = 10_000;
+
+/// How many rows are read from the store at once.
+const PAGE: usize = 256;
+
+/// Which runs to take.
+#[derive(Clone, Copy)]
+pub(super) struct Wanted<'a> {
+    pub(super) matches: &'a dyn Fn(&str) -> bool,
+    pub(super) trigger: Option<Trigger>,
+}
+
+impl Wanted<'_> {
+    fn takes(&self, reference: &str, trigger: Trigger) -> bool {
+        self.trigger.is_none_or(|wanted| wanted == trigger) && (self.matches)(reference)
+    }
+}
+
+/// What comes next.
+pub(super) enum Next {
+    /// An open run that is available: its lease expired, or it waits to be tried (again).
+    Open(RunRecord),
+    /// An owed run of the workflow at this index of [`Queue::visited`].
+    Owed { index: usize, run: Run },
+    /// Nothing more is due.
+    Nothing,
+    /// [`PLANNED_AT_MOST`] workflows are planned, and what comes next is not certain.
+    Unknown,
+}
+
+/// A workflow that was reached, and what it owed.
+pub(super) struct Visited {
+    pub(super) planned: Planned,
+    pub(super) plan: Plan,
+    /// The last owed run that was given out by [`Queue::next`].
+    pub(super) given: Option<Run>,
+}
+
+/// A walk along the queue of a store at one instant.
+pub(super) struct Queue<'a> {
+    now: Instant,
+    wanted: Wanted<'a>,
+    /// No turn in the store is later, also after the clock was set back.
+    latest_turn: Instant,
+    expired: Pages<RunRecord>,
+    pending: Pages<RunRecord>,
+    due: Pages<Workflow>,
+    heap: BinaryHeap<Reverse<Waiting>>,
+    planned_at_most: usize,
+    /// The workflows that were handed an open run during this walk.
+    handed: HashSet<WorkflowId>,
+    pub(super) visited: Vec<Visited>,
+}
+
+/// A planned workflow that waits for its turn. The derived order is the order of hand-outs.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Waiting {
+    turn: Instant,
+    /// How many of its runs this walk has given out before.
+    round: u64,
+    reference: String,
+    index: usize,
+}
+
+/// Rows of the store, read page by page.
+struct Pages<T> {
+    rows: VecDeque<T>,
+    last: Option<T>,
+    ended: bool,
+}
+
+impl<'a> Queue<'a> {
+    /// A walk at `now` in a store that handed out its last run at `last_handed`.
+    pub(super) fn new(
+        now: Instant,
+        last_handed: Option<Instant>,
+        wanted: Wanted<'a>,
+        planned_at_most: usize,
+    ) -> Queue<'a> {
+        Queue {
+            now,
+            wanted,
+            latest_turn: last_handed.map_or(now, |handed| handed.max(now)),
+            expired: Pages::new(),
+            pending: Pages::new(),
+            due: Pages::new(),
+            heap: BinaryHeap::new(),
+            planned_at_most,
+            handed: HashSet::new(),
+            visited: Vec::new(),
+        }
+    }
+
+    /// What comes next. Each run is given once; nothing is written.
+    pub(super) fn next(&mut self, tx: &mut dyn Transaction) -> Result<Next, EngineError> {
+        self.fill(tx, OpenState::Claimed)?;
+        if let Some(run) = self.expired.pop() {
+            return Ok(Next::Open(run));
+        }
+        loop {
+            self.fill(tx, OpenState::Pending)?;
+            self.fill_due(tx)?;
+            match self.first() {
+                None => return Ok(Next::Nothing),
+                Some(Source::Pending) => {
+                    return Ok(self.pending.pop().map_or(Next::Nothing, Next::Open));
+                }
+                Some(Source::Planned) => {
+                    if let Some(next) = self.give()? {
+                        return Ok(next);
+                    }
+                }
+                Some(Source::Stored) if self.visited.len() >= self.planned_at_most => {
+                    return Ok(Next::Unknown);
+                }
+                Some(Source::Stored) => self.visit(tx)?,
+            }
+        }
+    }
+
+    /// Notes that a workflow was handed one of its open runs: its turn is now.
+    pub(super) fn note_handed(&mut self, workflow: WorkflowId) {
+        self.handed.insert(workflow);
+    }
+
+    /// Which of the three fronts comes first. A row of the store stands at the lower bound of its
+    /// turn, so it must be planned before anything behind it is certain.
+    fn first(&self) -> Option<Source> {
+        let pending = self.pending.front().map(|run| {
+            ((run.available.unwrap_or(self.now), 0, run.reference.as_str()), Source::Pending)
+        });
+        let stored = self.due.front().map(|workflow| {
+            let turn = workflow.progress.due.map_or(self.now, |due| due.turn);
+            ((turn, 0, workflow.reference.as_str()), Source::Stored)
+        });
+        let planned = self.heap.peek().map(|Reverse(waiting)| {
+            ((waiting.turn, waiting.round, waiting.reference.as_str()), Source::Planned)
+        });
+        [stored, pending, planned].into_iter().flatten().min().map(|(_, source)| source)
+    }
+
+    /// Plans the workflow at the front of the store's queue.
+    fn visit(&mut self, tx: &mut dyn Transaction) -> Result<(), EngineError> {
+        let Some(workflow) = self.due.pop() else { return Ok(()) };
+        for planned in Planned::load(tx, vec![workflow])? {
+            let plan = planned.plan(self.now);
+            if let Some(owed) = plan.owed {
+                let handed = planned.workflow.progress.last_handed;
+                self.heap.push(Reverse(Waiting {
+                    turn: handed.map_or(owed.due, |handed| handed.max(owed.due)),
+                    round: 0,
+                    reference: planned.workflow.reference.clone(),
+                    index: self.visited.len(),
+                }));
+            }
+            self.visited.push(Visited { planned, plan, given: None });
+        }
+        Ok(())
+    }
+
+    /// Gives the next owed run of the workflow whose turn it is.
+    /// `None` when it was handed an open run meanwhile, which made its turn now.
+    fn give(&mut self) -> Result<Option<Next>, EngineError> {
+        let Some(Reverse(waiting)) = self.heap.pop() else { return Ok(None) };
+        let index = waiting.index;
+        let visited = &mut self.visited[index];
+        if waiting.round == 0 && self.handed.contains(&visited.planned.workflow.id) {
+            self.heap.push(Reverse(Waiting { turn: self.now, round: 1, ..waiting }));
+            return Ok(None);
+        }
+        let reference = &visited.planned.workflow.reference;
+        let run = visited
+            .next_owed()
+            .map_err(|source| EngineError::Plan { reference: reference.clone(), source })?;
+        visited.given = Some(run);
+        if visited.plan.owed.is_some_and(|owed| run.occurrence < owed.last) {
+            // It was handed one at `now`, and what is owed was due before.
+            self.heap.push(Reverse(Waiting {
+                turn: self.now,
+                round: waiting.round + 1,
+                ..waiting
+            }));
+        }
+        Ok(Some(Next::Owed { index, run }))
+    }
+
+    fn fill(&mut self, tx: &mut dyn Transaction, state: OpenState) -> Result<(), EngineError> {
+        let (now, wanted) = (self.now, self.wanted);
+        let pages = match state {
+            OpenState::Claimed => &mut self.expired,
+            OpenState::Pending => &mut self.pending,
+        };
+        pages.fill(
+            |last| tx.open_runs(state, now, last, PAGE),
+            |run| wanted.takes(&run.reference, run.trigger()),
+        )
+    }
+
+    fn fill_due(&mut self, tx: &mut dyn Transaction) -> Result<(), EngineError> {
+        if self.wanted.trigger == Some(Trigger::Request) {
+            return Ok(());
+        }
+        let (now, latest_turn, wanted) = (self.now, self.latest_turn, self.wanted);
+        self.due.fill(
+            |last| {
+                let after =
+                    last.and_then(|last| Some((last.progress.due?.turn, last.reference.as_str())));
+                tx.due_workflows(after, latest_turn, now, PAGE)
+            },
+            |workflow| (wanted.matches)(&workflow.reference),
+        )
+    }
+}
+
+/// Where the next run may come from. On equal turns and refs the earlier variant goes first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Source {
+    Stored,
+    Pending,
+    Planned,
+}
+
+impl Visited {
+    fn next_owed(&self) -> Result<Run, PlanError> {
+        let after = self.given.map(|run| run.occurrence);
+        let from = after
+            .and_then(|after| after.checked_add_ms(1))
+            .or(self.plan.owed.map(|owed| owed.first));
+        let from = from.unwrap_or(Instant::MAX);
+        // The heap holds only workflows that owe another run.
+        self.planned
+            .timeline
+            .runs(from, Instant::MAX)
+            .next()
+            .unwrap_or(Err(PlanError::Range { what: "next run", occurrence: from }))
+    }
+}
+
+impl<T: Clone> Pages<T> {
+    fn new() -> Pages<T> {
+        Pages { rows: VecDeque::new(), last: None, ended: false }
+    }
+
+    fn front(&self) -> Option<&T> {
+        self.rows.front()
+    }
+
+    fn pop(&mut self) -> Option<T> {
+        self.rows.pop_front()
+    }
+
+    /// Reads on until a row that is wanted stands at the front, or there are no more.
+    fn fill(
+        &mut self,
+        mut read: impl FnMut(Option<&T>) -> Result<Vec<T>, StoreError>,
+        wanted: impl Fn(&T) -> bool,
+    ) -> Result<(), EngineError> {
+        while self.rows.is_empty() && !self.ended {
+            let page = read(self.last.as_ref())?;
+            self.ended = page.len() < PAGE;
+            self.last = page.last().cloned().or(self.last.take());
+            self.rows.extend(page.into_iter().filter(&wanted));
+        }
+        Ok(())
+    }
+}

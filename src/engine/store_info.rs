@@ -1,0 +1,33 @@
+//! The store's own row: whose clock it lives by, and what it remembers of its last write.
+
+use crate::clock::Clock;
+use crate::store::Transaction;
+use crate::store::record::StoreInfo;
+use crate::time::tzdb_version;
+
+use super::EngineError;
+
+/// The row for a write under `clock`, refused where the store lives by the other kind of clock:
+/// a test's instants among real ones would settle what never was due.
+pub(super) fn for_write(
+    tx: &mut dyn Transaction,
+    clock: &dyn Clock,
+) -> Result<StoreInfo, EngineError> {
+    let tzdb = tzdb_version().to_owned();
+    match tx.info()? {
+        None => {
+            let info = StoreInfo { clock: clock.kind(), tzdb, last_handed: None };
+            tx.set_info(&info)?;
+            Ok(info)
+        }
+        Some(info) if info.clock != clock.kind() => {
+            Err(EngineError::OtherClock { store: info.clock })
+        }
+        Some(info) if info.tzdb != tzdb => {
+            let info = StoreInfo { tzdb, ..info };
+            tx.set_info(&info)?;
+            Ok(info)
+        }
+        Some(info) => Ok(info),
+    }
+}
