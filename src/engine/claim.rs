@@ -1,6 +1,7 @@
 //! Hands out owed runs.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use crate::clock::Clock;
 use crate::plan::{Run, Skip};
@@ -116,7 +117,7 @@ impl<'a> HandOut<'a> {
                     break;
                 }
                 Next::Open(run) => {
-                    if let Some(run) = self.retry(tx, run)? {
+                    if let Some(run) = self.retry(tx, *run)? {
                         queue.note_handed(run.key.workflow);
                         claimed.runs.push(run);
                     }
@@ -137,12 +138,14 @@ impl<'a> HandOut<'a> {
         run: RunRecord,
     ) -> Result<Option<RunRecord>, EngineError> {
         let id = run.key.workflow;
-        if !self.handing.contains_key(&id) {
-            let unknown = || EngineError::UnknownWorkflow { reference: run.reference.clone() };
-            let workflow = tx.workflow(&run.reference)?.ok_or_else(unknown)?;
-            self.handing.insert(id, Handing::new(workflow));
-        }
-        let run = run.expire(self.now, self.handing[&id].workflow.policies.max_attempts);
+        let handing = match self.handing.entry(id) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(place) => {
+                let unknown = || EngineError::UnknownWorkflow { reference: run.reference.clone() };
+                place.insert(Handing::new(tx.workflow(&run.reference)?.ok_or_else(unknown)?))
+            }
+        };
+        let run = run.expire(self.now, handing.workflow.policies.max_attempts);
         if run.state != RunState::Pending {
             self.updated.push(run);
             return Ok(None);

@@ -51,7 +51,7 @@ pub fn due(store: &mut dyn Store, clock: &dyn Clock) -> Result<Due, EngineError>
     loop {
         match queue.next(&mut *tx)? {
             Next::Nothing | Next::Unknown => break,
-            Next::Open(run) => runs.extend(again(&mut *tx, run, now)?),
+            Next::Open(run) => runs.extend(again(&mut *tx, *run, now)?),
             Next::Owed { index, run } => runs.push(DueRun {
                 reference: queue.visited[index].planned.workflow.reference.clone(),
                 plan: run,

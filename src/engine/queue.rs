@@ -40,7 +40,7 @@ impl Wanted<'_> {
 /// What comes next.
 pub(super) enum Next {
     /// An open run that is available: its lease expired, or it waits to be tried (again).
-    Open(RunRecord),
+    Open(Box<RunRecord>),
     /// An owed run of the workflow at this index of [`Queue::visited`].
     Owed { index: usize, run: Run },
     /// Nothing more is due.
@@ -116,7 +116,7 @@ impl<'a> Queue<'a> {
     pub(super) fn next(&mut self, tx: &mut dyn Transaction) -> Result<Next, EngineError> {
         self.fill(tx, OpenState::Claimed)?;
         if let Some(run) = self.expired.pop() {
-            return Ok(Next::Open(run));
+            return Ok(Next::Open(Box::new(run)));
         }
         loop {
             self.fill(tx, OpenState::Pending)?;
@@ -124,7 +124,10 @@ impl<'a> Queue<'a> {
             match self.first() {
                 None => return Ok(Next::Nothing),
                 Some(Source::Pending) => {
-                    return Ok(self.pending.pop().map_or(Next::Nothing, Next::Open));
+                    return Ok(self
+                        .pending
+                        .pop()
+                        .map_or(Next::Nothing, |run| Next::Open(Box::new(run))));
                 }
                 Some(Source::Planned) => {
                     if let Some(next) = self.give()? {

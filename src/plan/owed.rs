@@ -164,3 +164,68 @@ fn stretch(timeline: &Timeline, first: Place, last: Place) -> Owed {
 fn count(timeline: &Timeline, first: Place, last: Place) -> u64 {
     if first == last { 1 } else { timeline.count_between(first.occurrence, last.occurrence) + 2 }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::Revision;
+    use crate::schedule::{Definition, Phase, Reference};
+    use crate::time::{Cadence, Calendar, Days, Dst, Interval, TimeOfDay, Times, Zone, steps};
+
+    const YEAR_MS: i64 = 365 * 86_400_000;
+
+    fn timeline(cadence: Cadence) -> Timeline {
+        let definition = Definition {
+            cadence,
+            delay_ms: 0,
+            window_ms: None,
+            phase: Phase::Fixed { phase_ms: 0 },
+        };
+        let reference = Reference::new("a").unwrap();
+        Timeline::new(&[Revision::new(&reference, 1, None, Some(definition))])
+    }
+
+    /// The plan after an outage of `years`, and the steps it took.
+    fn after_outage(timeline: &Timeline, catch_up: CatchUp, years: i64) -> (Plan, u64) {
+        let registered: Instant = "2016-01-01T00:00:00Z".parse().unwrap();
+        let position = Position { cursor: Some(registered), registered };
+        let now = registered.checked_add_ms(years * YEAR_MS).unwrap();
+        let policies = Policies { catch_up, max_age_ms: Some(40 * YEAR_MS), ..Policies::default() };
+        steps::of(|| owed(timeline, &policies, position, now))
+    }
+
+    #[test]
+    fn a_ten_year_outage_of_a_one_second_schedule_is_planned_without_walking_it() {
+        let timeline = timeline(Cadence::Interval(Interval::from_ms(1_000).unwrap()));
+        for catch_up in [CatchUp::Latest, CatchUp::Backfill { limit: 100_000 }] {
+            let (plan, steps) = after_outage(&timeline, catch_up, 10);
+            let skipped: u64 = plan.skipped.iter().map(|skip| skip.count).sum();
+            assert_eq!(skipped + plan.owed.unwrap().count, 315_360_000);
+            assert!(steps <= 40, "{steps} steps under {catch_up:?}");
+        }
+    }
+
+    #[test]
+    fn a_long_outage_of_a_calendar_costs_no_more_steps_than_a_short_one() {
+        // Not 02:30, which a gap would shift onto 03:30.
+        let hours = (0..24).filter(|&hour| hour != 2);
+        let times: Vec<TimeOfDay> =
+            hours.map(|hour| format!("{hour:02}:30").parse().unwrap()).collect();
+        let zone = Zone::get("Europe/Amsterdam").unwrap();
+        let timeline = timeline(Cadence::Calendar(Calendar::new(
+            Days::every(),
+            Times::new(&times).unwrap(),
+            zone,
+            Dst::default(),
+        )));
+        let (latest, steps_of_one_year) = after_outage(&timeline, CatchUp::Latest, 1);
+        assert_eq!(latest.skipped[0].count + 1, 365 * 23);
+        let (latest, steps_of_thirty_years) = after_outage(&timeline, CatchUp::Latest, 30);
+        assert_eq!(latest.skipped[0].count + 1, 30 * 365 * 23);
+        assert_eq!(steps_of_one_year, steps_of_thirty_years);
+        // Bisecting for the oldest of the backfill costs some steps, but not one per occurrence.
+        let (backfill, steps) = after_outage(&timeline, CatchUp::Backfill { limit: 100_000 }, 30);
+        assert_eq!(backfill.owed.unwrap().count, 100_001);
+        assert!(steps <= 400, "{steps} steps");
+    }
+}

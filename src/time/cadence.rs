@@ -67,6 +67,8 @@ impl Cadence {
     /// How many occurrences lie in `[from, to)`, by arithmetic: the cost grows at most with the
     /// clock changes between, never with the count.
     pub fn count(&self, from: Instant, to: Instant) -> u64 {
+        #[cfg(test)]
+        steps::step();
         let Some(from) = self.at_or_after(from).filter(|&first| first < to) else { return 0 };
         match self {
             Cadence::Interval(interval) => interval.count(from, to),
@@ -120,6 +122,8 @@ impl Cadence {
 
     /// The next member of the set in milliseconds, which may lie past the range.
     fn raw_next(&self, instant: Instant) -> Option<i64> {
+        #[cfg(test)]
+        steps::step();
         match self {
             Cadence::Interval(interval) => Some(interval.next_ms(instant)),
             Cadence::Calendar(calendar) => {
@@ -132,6 +136,8 @@ impl Cadence {
 
     /// The previous member of the set, if it lies inside the range.
     fn raw_prev(&self, instant: Instant) -> Option<Instant> {
+        #[cfg(test)]
+        steps::step();
         let prev = match self {
             Cadence::Interval(interval) => interval.prev_ms(instant),
             Cadence::Calendar(calendar) => {
@@ -179,3 +185,24 @@ impl DoubleEndedIterator for Occurrences<'_> {
 }
 
 impl std::iter::FusedIterator for Occurrences<'_> {}
+
+/// Counts the steps that planning takes along cadences, so that a test can hold it to few.
+#[cfg(test)]
+pub(crate) mod steps {
+    use std::cell::Cell;
+
+    thread_local! {
+        static STEPS: Cell<u64> = const { Cell::new(0) };
+    }
+
+    pub(super) fn step() {
+        STEPS.set(STEPS.get() + 1);
+    }
+
+    /// How many steps `work` takes on this thread.
+    pub(crate) fn of<T>(work: impl FnOnce() -> T) -> (T, u64) {
+        let before = STEPS.get();
+        let done = work();
+        (done, STEPS.get() - before)
+    }
+}

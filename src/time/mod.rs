@@ -14,6 +14,8 @@ mod times;
 mod window;
 mod zone;
 
+#[cfg(test)]
+pub(crate) use cadence::steps;
 pub use cadence::{Cadence, Occurrences};
 pub use calendar::Calendar;
 pub use days::{Days, DaysError, Weekday};

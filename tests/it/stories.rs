@@ -1,0 +1,279 @@
+//! Step-by-step stories: `fixtures/stories/*.story`, each played on every store.
+//!
+//! A line at the margin is a step; the indented lines below it are the answer. Lines that begin
+//! with `#` tell what the story is about. `UPDATE_FIXTURES=1 cargo test` rewrites the answers.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use windowpane::clock::FixedClock;
+use windowpane::engine::{self, Change, ClaimRequest, DEFAULT_LEASE_MS, EngineError, SyncMode, SyncOptions};
+use windowpane::schedule::{Reference, Schedule};
+use windowpane::store::lifecycle::{Finish, Verdict};
+use windowpane::store::model::ModelStore;
+use windowpane::store::record::{RunFilter, RunRecord, SkipFilter, SkipRecord, Trigger};
+use windowpane::store::sqlite::SqliteStore;
+use windowpane::store::{RunId, Store};
+use windowpane::time::{Instant, Window, duration};
+
+/// A story that is being told on one store.
+struct Telling<'a> {
+    store: &'a mut dyn Store,
+    now: Instant,
+}
+
+/// Plays a story and gives it back with the answers that the store gave.
+fn tell(text: &str, store: &mut dyn Store) -> String {
+    let mut telling = Telling { store, now: Instant::from_ms(0).unwrap() };
+    let mut told = String::new();
+    for line in text.lines().filter(|line| !line.starts_with(' ')) {
+        writeln!(told, "{line}").unwrap();
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let answer = telling.step(line).unwrap_or_else(|error| format!("error {}: {error}\n", error.code()));
+        for line in answer.lines() {
+            writeln!(told, "  {line}").unwrap();
+        }
+    }
+    told
+}
+
+impl Telling<'_> {
+    fn step(&mut self, line: &str) -> Result<String, EngineError> {
+        let (verb, rest) = line.split_once(' ').unwrap_or((line, ""));
+        match verb {
+            "at" => {
+                self.now = rest.parse().unwrap();
+                Ok(String::new())
+            }
+            "sync" => self.sync(rest, SyncMode::Write),
+            "sync-dry-run" => self.sync(rest, SyncMode::DryRun),
+            "claim" => self.claim(rest),
+            "heartbeat" | "finish" | "release" => self.lease(verb, rest),
+            "due" => self.due(),
+            "list" => self.list(),
+            "runs" => self.runs(),
+            "skips" => self.skips(),
+            "attempts" => self.attempts(rest),
+            _ => panic!("there is no step `{verb}`"),
+        }
+    }
+
+    fn clock(&self) -> FixedClock {
+        FixedClock(self.now)
+    }
+
+    fn sync(&mut self, rest: &str, mode: SyncMode) -> Result<String, EngineError> {
+        let (options, documents) = match rest.strip_prefix("source ") {
+            Some(rest) => rest.split_once(' ').unwrap(),
+            None => ("default", rest),
+        };
+        let documents: Vec<(Reference, Option<Schedule>)> = documents
+            .split(" ; ")
+            .map(|document| {
+                let (reference, schedule) = document.split_once(' ').unwrap();
+                let schedule = (schedule != "false").then(|| crate::schedule(schedule));
+                (Reference::new(reference).unwrap(), schedule)
+            })
+            .collect();
+        let clock = self.clock();
+        let report = engine::sync(self.store, &clock, &documents, &SyncOptions { source: options, mode })?;
+        let mut answer = String::new();
+        for synced in report.workflows {
+            let change = match synced.change {
+                Change::New => "new".to_owned(),
+                Change::Policies => "policies".to_owned(),
+                Change::Unchanged => "unchanged".to_owned(),
+                Change::Edited { cut } => {
+                    let mut text = format!("edited at {}", cut.at);
+                    for (word, span) in [("gap", cut.gap), ("counted twice", cut.overlap)] {
+                        span.iter().for_each(|span| write!(text, ", {word} {}", window(*span)).unwrap());
+                    }
+                    text
+                }
+            };
+            writeln!(answer, "{} revision {}: {change}", synced.reference, synced.revision).unwrap();
+        }
+        Ok(answer)
+    }
+
+    fn claim(&mut self, rest: &str) -> Result<String, EngineError> {
+        let (worker, rest) = rest.split_once(' ').unwrap_or((rest, ""));
+        let options = options(rest);
+        let prefix = options.get("prefix").copied().unwrap_or("");
+        let request = ClaimRequest {
+            worker,
+            limit: options.get("limit").map_or(100, |limit| limit.parse().unwrap()),
+            lease_ms: options.get("lease").map_or(DEFAULT_LEASE_MS, |lease| duration::parse_ms(lease).unwrap()),
+            matches: &|reference| reference.starts_with(prefix),
+            trigger: options.get("trigger").map(|word| Trigger::from_word(word).unwrap()),
+        };
+        let clock = self.clock();
+        let claimed = engine::claim(self.store, &clock, &request)?;
+        let mut answer = String::new();
+        claimed.skipped.iter().for_each(|skip| writeln!(answer, "{}", skip_line(skip)).unwrap());
+        for run in &claimed.runs {
+            let attempt = run.attempt.as_ref().unwrap();
+            let window = window(run.plan.window);
+            writeln!(answer, "{} window {window} attempt {} token {}", run.id(), attempt.number, attempt.token)
+                .unwrap();
+        }
+        let next = claimed.next_due.map_or("never".to_owned(), |next| next.to_string());
+        writeln!(answer, "next {next}").unwrap();
+        Ok(answer)
+    }
+
+    fn lease(&mut self, verb: &str, rest: &str) -> Result<String, EngineError> {
+        let (id, rest) = rest.split_once(" token ").unwrap();
+        let (token, rest) = rest.split_once(' ').unwrap_or((rest, ""));
+        let (id, token): (RunId, i64) = (id.parse().unwrap(), token.parse().unwrap());
+        let clock = self.clock();
+        let run = match verb {
+            "heartbeat" => {
+                let options = options(rest);
+                let lease_ms = options.get("lease").map_or(DEFAULT_LEASE_MS, |lease| duration::parse_ms(lease).unwrap());
+                engine::heartbeat(self.store, &clock, &id, token, lease_ms, options.get("output").copied())?
+            }
+            "release" => engine::release(self.store, &clock, &id, token)?,
+            _ => {
+                let (status, rest) = rest.split_once(' ').unwrap_or((rest, ""));
+                let options = options(rest);
+                let verdict = match status {
+                    "succeeded" => Verdict::Succeeded,
+                    "failed" => Verdict::Failed {
+                        retry_in_ms: options.get("retry-in").map(|delay| duration::parse_ms(delay).unwrap()),
+                    },
+                    _ => panic!("there is no status `{status}`"),
+                };
+                let text = |key| options.get(key).map(|text: &&str| (*text).to_owned());
+                let finish = Finish { verdict, error: text("error"), output: text("output") };
+                engine::finish(self.store, &clock, &id, token, &finish)?
+            }
+        };
+        Ok(run_line(&run))
+    }
+
+    fn due(&mut self) -> Result<String, EngineError> {
+        let clock = self.clock();
+        let due = engine::due(self.store, &clock)?;
+        let mut answer = String::new();
+        for (reference, skip) in due.skipped {
+            let reason = skip.reason.as_str();
+            writeln!(answer, "skip {reference} {} to {} count {} {reason}", skip.first, skip.last, skip.count).unwrap();
+        }
+        for run in due.runs {
+            writeln!(answer, "{} {} due {} attempt {}", run.reference, run.plan.occurrence, run.plan.due, run.attempt)
+                .unwrap();
+        }
+        writeln!(answer, "next {}", due.next_due.map_or("never".to_owned(), |next| next.to_string())).unwrap();
+        Ok(answer)
+    }
+
+    fn list(&mut self) -> Result<String, EngineError> {
+        let clock = self.clock();
+        let mut answer = String::new();
+        for standing in engine::list(self.store, &clock)? {
+            let text = |instant: Option<Instant>| instant.map_or("none".to_owned(), |instant| instant.to_string());
+            writeln!(
+                answer,
+                "{} revision {} cursor {} next due {} lag {} live {}{}",
+                standing.workflow.reference,
+                standing.revision,
+                text(standing.workflow.progress.cursor),
+                text(standing.next_due),
+                duration::format_ms(standing.lag_ms),
+                standing.live_claims,
+                standing.incidents.iter().fold(String::new(), |text, incident| format!("{text} {incident}")),
+            )
+            .unwrap();
+        }
+        Ok(answer)
+    }
+
+    fn runs(&mut self) -> Result<String, EngineError> {
+        let runs = self.store.begin_read()?.runs(&RunFilter::default())?;
+        Ok(runs.iter().map(run_line).collect())
+    }
+
+    fn skips(&mut self) -> Result<String, EngineError> {
+        let skips = self.store.begin_read()?.skips(&SkipFilter::default())?;
+        Ok(skips.iter().map(|skip| skip_line(skip) + "\n").collect())
+    }
+
+    fn attempts(&mut self, id: &str) -> Result<String, EngineError> {
+        let id: RunId = id.parse().unwrap();
+        let mut tx = self.store.begin_read()?;
+        let runs = tx.runs(&RunFilter::default())?;
+        let run = runs.into_iter().find(|run| run.id() == id).unwrap();
+        let mut answer = String::new();
+        for attempt in tx.past_attempts(&run.key)?.iter().chain(&run.attempt) {
+            let outcome = attempt.outcome.map_or("running", |outcome| outcome.as_str());
+            let error = attempt.error.as_ref().map_or(String::new(), |error| format!(" error {error}"));
+            writeln!(answer, "attempt {} token {} by {} {outcome}{error}", attempt.number, attempt.token, attempt.worker)
+                .unwrap();
+        }
+        Ok(answer)
+    }
+}
+
+/// `key value` pairs; the value of `error` and `output` is the rest of the line.
+fn options(text: &str) -> HashMap<&str, &str> {
+    let mut options = HashMap::new();
+    let mut rest = text;
+    while let Some((key, value)) = rest.split_once(' ') {
+        let (value, after) = match key {
+            "error" | "output" => (value, ""),
+            _ => value.split_once(' ').unwrap_or((value, "")),
+        };
+        options.insert(key, value);
+        rest = after;
+    }
+    options
+}
+
+fn window(window: Window) -> String {
+    format!("{}/{}", window.start, window.end)
+}
+
+fn run_line(run: &RunRecord) -> String {
+    let available = match (run.available, run.state.as_str()) {
+        (Some(expiry), "claimed") => format!(" until {expiry}"),
+        (Some(from), _) => format!(" from {from}"),
+        (None, _) => String::new(),
+    };
+    let output = run.output.as_ref().map_or(String::new(), |output| format!(" output {output}"));
+    format!("{} {}{available} attempts {}{output}\n", run.id(), run.state.as_str(), run.attempts)
+}
+
+fn skip_line(skip: &SkipRecord) -> String {
+    let reason = skip.reason.as_str();
+    format!("skip {} {} to {} count {} {reason}", skip.reference, skip.first, skip.last, skip.count)
+}
+
+#[test]
+fn every_story_goes_as_told_on_every_store() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/stories");
+    let scratch = tempfile::tempdir().unwrap();
+    let mut told = 0;
+    let mut wrong = Vec::new();
+    for entry in fs::read_dir(&folder).unwrap() {
+        let path = entry.unwrap().path();
+        let text = fs::read_to_string(&path).unwrap();
+        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+        let on_model = tell(&text, &mut ModelStore::new());
+        let on_sqlite = tell(&text, &mut SqliteStore::open(&scratch.path().join(&name)).unwrap());
+        assert_eq!(on_model, on_sqlite, "{name}: the model (left) and SQLite (right) differ");
+        if std::env::var_os("UPDATE_FIXTURES").is_some() {
+            fs::write(&path, &on_model).unwrap();
+        } else if on_model != text {
+            let differing = on_model.lines().zip(text.lines()).find(|(is, told)| is != told);
+            wrong.push(format!("{name}: now (left), told (right): {differing:?}"));
+        }
+        told += 1;
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(told >= 30, "only {told} stories were told");
+}
