@@ -195,22 +195,22 @@ impl Calendar {
     /// The last local time of the cadence before `local_s`.
     fn local_before(&self, local_s: i64) -> Option<i64> {
         let (day, second) = (local_s.div_euclid(DAY_S), local_s.rem_euclid(DAY_S));
-        if self.days.contains(day) {
-            if let Some(second) = self.times.before(second) {
-                return Some(day * DAY_S + second);
-            }
+        if self.days.contains(day)
+            && let Some(second) = self.times.before(second)
+        {
+            return Some(day * DAY_S + second);
         }
         Some(self.days.before(day)? * DAY_S + self.times.last())
     }
 
     /// How many local times of the cadence lie in `[from, to)`.
     fn local_count(&self, from_s: i64, to_s: i64) -> i64 {
-        let rank = |local_s: i64| {
+        let split = |local_s: i64| {
             let (day, second) = (local_s.div_euclid(DAY_S), local_s.rem_euclid(DAY_S));
-            let today = if self.days.contains(day) { self.times.below(second) } else { 0 };
-            self.days.rank(day) * self.times.per_day() + today
+            (day, if self.days.contains(day) { self.times.below(second) } else { 0 })
         };
-        rank(to_s) - rank(from_s)
+        let ((from_day, before_from), (to_day, before_to)) = (split(from_s), split(to_s));
+        self.days.count(from_day, to_day) * self.times.per_day() + before_to - before_from
     }
 
     fn is_local(&self, local_s: i64) -> bool {

@@ -2,10 +2,8 @@
 
 use super::civil::{civil_from_days, days_from_civil, days_in_month, weekday};
 
-/// A set of days of the calendar: every day, some weekdays, or some days of every month.
-///
-/// A cron expression's day, month and weekday fields are the variant to come: everything above
-/// asks only for the next day, the previous one, and how many lie between.
+/// A set of days of the calendar: every day, some weekdays, some days of every month, or the days
+/// that a cron expression's day, month and weekday fields name.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Days(Rule);
 
@@ -18,7 +16,32 @@ enum Rule {
     /// Bits 1 to 31; at least one is set. A day that a month lacks clamps to its last, so bit 31
     /// is also the last day of every month.
     MonthDays(u32),
+    Cron(CronDays),
 }
+
+/// The days that a cron expression names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct CronDays {
+    /// Bits 1 to 31; a day that a month lacks does not occur in it.
+    pub(crate) month_days: u32,
+    /// Bits 1 to 12.
+    pub(crate) months: u16,
+    /// Bit 0 is Monday, bit 6 Sunday.
+    pub(crate) weekdays: u8,
+    /// Whether a day must match both day fields or either.
+    pub(crate) matching: Matching,
+}
+
+/// How the two day fields of a cron expression go together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Matching {
+    Both,
+    Either,
+}
+
+const EVERY_WEEKDAY: u8 = 0b111_1111;
+const EVERY_MONTH_DAY: u32 = u32::MAX << 1;
+const EVERY_MONTH: u16 = 0b1_1111_1111_1110;
 
 /// A day of the week.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -97,7 +120,7 @@ impl Days {
     /// [`DaysError::Empty`] and [`DaysError::Repeated`].
     pub fn weekdays(weekdays: &[Weekday]) -> Result<Days, DaysError> {
         let mask = mask_of(weekdays.iter().map(|&weekday| weekday as u32))? as u8;
-        Ok(Days(if mask == 0b111_1111 { Rule::Every } else { Rule::Weekdays(mask) }))
+        Ok(Days(if mask == EVERY_WEEKDAY { Rule::Every } else { Rule::Weekdays(mask) }))
     }
 
     /// These days of every month, 1 to 31; a day that a month lacks clamps to its last day.
@@ -109,7 +132,45 @@ impl Days {
             return Err(DaysError::NoSuchDay { day: days[index], index });
         }
         let mask = mask_of(days.iter().map(|&day| day as u32))?;
-        Ok(Days(if mask == u32::MAX << 1 { Rule::Every } else { Rule::MonthDays(mask) }))
+        Ok(Days(if mask == EVERY_MONTH_DAY { Rule::Every } else { Rule::MonthDays(mask) }))
+    }
+
+    /// The days that a cron expression names; `None` when no date of the calendar matches.
+    pub(crate) fn cron(mut days: CronDays) -> Option<Days> {
+        if days.month_days == EVERY_MONTH_DAY || days.weekdays == EVERY_WEEKDAY {
+            if days.matching == Matching::Either {
+                (days.month_days, days.weekdays) = (EVERY_MONTH_DAY, EVERY_WEEKDAY);
+            }
+            days.matching = Matching::Both;
+        }
+        let rule = match days {
+            CronDays { month_days: EVERY_MONTH_DAY, months: EVERY_MONTH, weekdays, .. } => {
+                if weekdays == EVERY_WEEKDAY {
+                    Rule::Every
+                } else {
+                    Rule::Weekdays(weekdays)
+                }
+            }
+            days => Rule::Cron(days),
+        };
+        let days = Days(rule);
+        days.at_or_after(0).is_some().then_some(days)
+    }
+
+    /// The fields of a cron expression that names the set, where there is one.
+    pub(crate) fn as_cron(&self) -> Option<CronDays> {
+        let every = CronDays {
+            month_days: EVERY_MONTH_DAY,
+            months: EVERY_MONTH,
+            weekdays: EVERY_WEEKDAY,
+            matching: Matching::Both,
+        };
+        match self.0 {
+            Rule::Every => Some(every),
+            Rule::Weekdays(weekdays) => Some(CronDays { weekdays, ..every }),
+            Rule::MonthDays(_) => None,
+            Rule::Cron(days) => Some(days),
+        }
     }
 
     /// The weekdays, where the set is made of some.
@@ -142,6 +203,7 @@ impl Days {
                 let first = clamped(mask, days_in_month(year, month)).trailing_zeros();
                 Some(days_from_civil(year, month, first as u8))
             }
+            Rule::Cron(days) => days.at_or_after(day),
         }
     }
 
@@ -165,24 +227,18 @@ impl Days {
                 let last = 31 - clamped(mask, days_in_month(year, month)).leading_zeros();
                 Some(days_from_civil(year, month, last as u8))
             }
+            Rule::Cron(days) => days.at_or_before(day),
         }
     }
 
-    /// How many days of the set lie before a day number, counted from a fixed origin of the
-    /// rule's own: only differences mean anything.
-    pub(crate) fn rank(&self, day: i64) -> i64 {
+    /// How many days of the set lie in `[from, to)`. For a cron expression the cost grows with
+    /// the years between; for any other set it does not.
+    pub(crate) fn count(&self, from: i64, to: i64) -> i64 {
         match self.0 {
-            Rule::Every => day,
-            Rule::Weekdays(mask) => {
-                let begun = mask & ((1 << weekday(day)) - 1);
-                (day + 3).div_euclid(7) * i64::from(mask.count_ones())
-                    + i64::from(begun.count_ones())
-            }
-            Rule::MonthDays(mask) => {
-                let (year, month, date) = civil_from_days(day);
-                let this_month = clamped(mask, days_in_month(year, month)) & ((1 << date) - 1);
-                months_before(mask, year, month) + i64::from(this_month.count_ones())
-            }
+            Rule::Every => to - from,
+            Rule::Weekdays(mask) => weekdays_before(mask, to) - weekdays_before(mask, from),
+            Rule::MonthDays(mask) => month_days_before(mask, to) - month_days_before(mask, from),
+            Rule::Cron(days) => days.count(from, to),
         }
     }
 
@@ -195,6 +251,7 @@ impl Days {
                 let (year, month, date) = civil_from_days(day);
                 clamped(mask, days_in_month(year, month)) >> date & 1 == 1
             }
+            Rule::Cron(days) => days.contains(day),
         }
     }
 }
@@ -212,7 +269,7 @@ fn mask_of(bits: impl Iterator<Item = u32>) -> Result<u32, DaysError> {
 }
 
 /// A mask of weekdays with the bit of `first` moved to bit 0.
-fn rotated(mask: u8, first: u8) -> u8 {
+pub(super) fn rotated(mask: u8, first: u8) -> u8 {
     (mask >> first | mask << (7 - first)) & 0b111_1111
 }
 
@@ -222,12 +279,23 @@ fn clamped(mask: u32, length: u8) -> u32 {
     if mask >> length != 0 { within | 1 << length } else { within }
 }
 
-/// How many days of the set lie in the months before this one, since a fixed origin.
-fn months_before(mask: u32, year: i64, month: u8) -> i64 {
+/// How many of the weekdays lie before a day number, since a fixed origin.
+fn weekdays_before(mask: u8, day: i64) -> i64 {
+    let begun = mask & ((1 << weekday(day)) - 1);
+    (day + 3).div_euclid(7) * i64::from(mask.count_ones()) + i64::from(begun.count_ones())
+}
+
+/// How many of the days of months lie before a day number, since a fixed origin.
+fn month_days_before(mask: u32, day: i64) -> i64 {
+    let (year, month, date) = civil_from_days(day);
     let in_month = |length| i64::from(clamped(mask, length).count_ones());
     let common_year = 7 * in_month(31) + 4 * in_month(30) + in_month(28);
     let leap_years =
         (year - 1).div_euclid(4) - (year - 1).div_euclid(100) + (year - 1).div_euclid(400);
     let this_year: i64 = (1..month).map(|month| in_month(days_in_month(year, month))).sum();
-    year * common_year + leap_years * (in_month(29) - in_month(28)) + this_year
+    let this_month = clamped(mask, days_in_month(year, month)) & ((1 << date) - 1);
+    year * common_year
+        + leap_years * (in_month(29) - in_month(28))
+        + this_year
+        + i64::from(this_month.count_ones())
 }

@@ -4,6 +4,8 @@
 mod cadence;
 mod calendar;
 mod civil;
+mod cron;
+mod cron_days;
 mod days;
 mod dst;
 pub mod duration;
@@ -18,6 +20,7 @@ mod zone;
 pub(crate) use cadence::steps;
 pub use cadence::{Cadence, Occurrences};
 pub use calendar::Calendar;
+pub use cron::{Cron, CronError, UnevenStep};
 pub use days::{Days, DaysError, Weekday};
 pub use dst::{Authored, Dst, Fold, Gap, Resolution};
 pub use duration::DurationError;

@@ -3,6 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
+const MINUTE_S: i64 = 60;
+const HOUR_S: i64 = 3_600;
+
 /// A local time of day: whole seconds from 00:00:00 to 23:59:59.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TimeOfDay {
@@ -11,9 +14,22 @@ pub struct TimeOfDay {
 
 /// A non-empty set of times of day.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Times {
+pub struct Times(Form);
+
+/// Held in a canonical form, so that equal sets are equal values: a grid wherever it is one.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Form {
+    /// Every one of these minutes in every one of these hours.
+    Grid(Grid),
     /// Seconds of the day, ascending, each once.
-    seconds: Box<[u32]>,
+    List(Box<[u32]>),
+}
+
+/// Some minutes (bits 0 to 59) of some hours (bits 0 to 23); at least one of each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Grid {
+    pub(crate) minutes: u64,
+    pub(crate) hours: u32,
 }
 
 /// What can be wrong with times of day.
@@ -100,39 +116,148 @@ impl Times {
         if seconds.is_empty() {
             return Err(TimesError::Empty);
         }
-        Ok(Times { seconds: seconds.into() })
+        let grid = Grid::of(&seconds);
+        Ok(Times(grid.map_or_else(|| Form::List(seconds.into()), Form::Grid)))
+    }
+
+    /// The times of a grid, which holds at least one minute and one hour.
+    pub(crate) fn of_grid(grid: Grid) -> Times {
+        Times(Form::Grid(grid))
+    }
+
+    /// The minutes and hours, where the set is every one of these minutes in every one of these
+    /// hours.
+    pub(crate) fn as_grid(&self) -> Option<Grid> {
+        match self.0 {
+            Form::Grid(grid) => Some(grid),
+            Form::List(_) => None,
+        }
     }
 
     /// The times, ascending.
     pub fn iter(&self) -> impl Iterator<Item = TimeOfDay> + '_ {
-        self.seconds.iter().map(|&second| TimeOfDay { second })
+        let first = Some(self.first());
+        std::iter::successors(first, |&second| self.at_or_after(second + 1))
+            .map(|second| TimeOfDay { second: second as u32 })
     }
 
     /// How many times of a day, at least 1.
     pub(crate) fn per_day(&self) -> i64 {
-        self.seconds.len() as i64
+        match &self.0 {
+            Form::Grid(grid) => grid.hours.count_ones() as i64 * grid.per_hour(),
+            Form::List(seconds) => seconds.len() as i64,
+        }
     }
 
+    /// The first time, in seconds of the day.
     pub(crate) fn first(&self) -> i64 {
-        i64::from(self.seconds[0])
+        match &self.0 {
+            Form::Grid(grid) => {
+                i64::from(grid.hours.trailing_zeros()) * HOUR_S
+                    + i64::from(grid.minutes.trailing_zeros()) * MINUTE_S
+            }
+            Form::List(seconds) => i64::from(seconds[0]),
+        }
     }
 
+    /// The last time, in seconds of the day.
     pub(crate) fn last(&self) -> i64 {
-        i64::from(self.seconds[self.seconds.len() - 1])
+        match &self.0 {
+            Form::Grid(grid) => {
+                i64::from(grid.hours.ilog2()) * HOUR_S + i64::from(grid.minutes.ilog2()) * MINUTE_S
+            }
+            Form::List(seconds) => i64::from(seconds[seconds.len() - 1]),
+        }
     }
 
     /// The first time at or after `second` of the day, in seconds of the day.
     pub(crate) fn at_or_after(&self, second: i64) -> Option<i64> {
-        self.seconds.get(self.below(second) as usize).map(|&second| i64::from(second))
+        match &self.0 {
+            Form::Grid(grid) => grid.at_or_after(second),
+            Form::List(seconds) => {
+                seconds.get(self.below(second) as usize).map(|&second| i64::from(second))
+            }
+        }
     }
 
     /// The last time before `second` of the day, in seconds of the day.
     pub(crate) fn before(&self, second: i64) -> Option<i64> {
-        self.seconds[..self.below(second) as usize].last().map(|&second| i64::from(second))
+        match &self.0 {
+            Form::Grid(grid) => grid.before(second),
+            Form::List(seconds) => {
+                seconds[..self.below(second) as usize].last().map(|&second| i64::from(second))
+            }
+        }
     }
 
     /// How many times lie before `second` of the day.
     pub(crate) fn below(&self, second: i64) -> i64 {
-        self.seconds.partition_point(|&time| i64::from(time) < second) as i64
+        match &self.0 {
+            Form::Grid(grid) => grid.below(second),
+            Form::List(seconds) => seconds.partition_point(|&time| i64::from(time) < second) as i64,
+        }
+    }
+}
+
+impl Grid {
+    /// The grid that these seconds of the day are, if they are one.
+    fn of(seconds: &[u32]) -> Option<Grid> {
+        let mut grid = Grid { minutes: 0, hours: 0 };
+        for second in seconds {
+            grid.minutes |= 1 << (second / 60 % 60);
+            grid.hours |= 1 << (second / 3_600);
+        }
+        let is_whole = seconds.iter().all(|second| second % 60 == 0);
+        let size = grid.minutes.count_ones() * grid.hours.count_ones();
+        (is_whole && size as usize == seconds.len()).then_some(grid)
+    }
+
+    fn per_hour(self) -> i64 {
+        i64::from(self.minutes.count_ones())
+    }
+
+    fn at_or_after(self, second: i64) -> Option<i64> {
+        let minute = (second + MINUTE_S - 1) / MINUTE_S;
+        let (hour, minute_of_hour) = (minute / 60, minute % 60);
+        if hour > 23 {
+            return None;
+        }
+        let minutes = self.minutes >> minute_of_hour;
+        if self.hours >> hour & 1 == 1 && minutes != 0 {
+            return Some((minute + i64::from(minutes.trailing_zeros())) * MINUTE_S);
+        }
+        let later = self.hours >> hour >> 1;
+        if later == 0 {
+            return None;
+        }
+        let hour = hour + 1 + i64::from(later.trailing_zeros());
+        Some(hour * HOUR_S + i64::from(self.minutes.trailing_zeros()) * MINUTE_S)
+    }
+
+    fn before(self, second: i64) -> Option<i64> {
+        if second <= 0 {
+            return None;
+        }
+        let minute = (second - 1) / MINUTE_S;
+        let (hour, minute_of_hour) = (minute / 60, minute % 60);
+        let minutes = self.minutes << (63 - minute_of_hour);
+        if self.hours >> hour & 1 == 1 && minutes != 0 {
+            return Some((minute - i64::from(minutes.leading_zeros())) * MINUTE_S);
+        }
+        let earlier = self.hours & ((1 << hour) - 1);
+        let hour = i64::from(earlier.checked_ilog2()?);
+        Some(hour * HOUR_S + i64::from(self.minutes.ilog2()) * MINUTE_S)
+    }
+
+    fn below(self, second: i64) -> i64 {
+        let minute = (second + MINUTE_S - 1) / MINUTE_S;
+        let (hour, minute_of_hour) = (minute / 60, minute % 60);
+        let whole_hours = i64::from((self.hours & ((1 << hour) - 1)).count_ones());
+        let this_hour = if self.hours >> hour & 1 == 1 {
+            i64::from((self.minutes & ((1 << minute_of_hour) - 1)).count_ones())
+        } else {
+            0
+        };
+        whole_hours * self.per_hour() + this_hour
     }
 }

@@ -6,7 +6,8 @@ use jiff::civil::Date;
 use jiff::tz::{Offset, TimeZone, TimeZoneDatabase};
 use jiff::{Timestamp, ToSpan};
 use windowpane::time::{
-    Cadence, Calendar, Days, Dst, Fold, Gap, Instant, Resolution, TimeOfDay, Times, Weekday, Zone,
+    Cadence, Calendar, Cron, Days, Dst, Fold, Gap, Instant, Resolution, TimeOfDay, Times, Weekday,
+    Zone,
 };
 
 /// What a set of days means to the oracle.
@@ -28,6 +29,14 @@ fn day_sets() -> Vec<(Days, OnDay)> {
         }),
         (Days::month_days(&[1, 30]).unwrap(), month_end),
         (Days::month_days(&[31]).unwrap(), |date| date == date.last_of_month()),
+        (Cron::parse("0 0 13,30 * 5").unwrap().days, |date| {
+            date.weekday() == jiff::civil::Weekday::Friday || matches!(date.day(), 13 | 30)
+        }),
+        (Cron::parse("0 0 */2 mar-nov sun,mon").unwrap().days, |date| {
+            matches!(date.weekday(), jiff::civil::Weekday::Sunday | jiff::civil::Weekday::Monday)
+                && date.day() % 2 == 1
+                && (3..=11).contains(&date.month())
+        }),
     ]
 }
 
@@ -190,7 +199,7 @@ fn every_clock_change_of_every_zone_is_as_walked() {
             .take_while(|change| change.timestamp().as_second() < 2_366_841_600)
         {
             let (days, on_day) = &sets[turn % sets.len()];
-            let dst = Dst { gap: GAPS[turn / 4 % 3], fold: FOLDS[turn / 12 % 3] };
+            let dst = Dst { gap: GAPS[turn / 6 % 3], fold: FOLDS[turn / 18 % 3] };
             check(name, days, *on_day, dst, change.timestamp(), 2);
             turn += 1;
         }

@@ -102,6 +102,9 @@ fn no_file_grows_past_a_second_look() {
 #[test]
 fn no_table_holds_time_as_text_and_no_statement_asks_the_database_for_it() {
     for (file, text) in rust_files("src") {
-        assert!(!text.to_uppercase().contains("CURRENT_TIMESTAMP"), "{file} asks the database for the time");
+        assert!(
+            !text.to_uppercase().contains("CURRENT_TIMESTAMP"),
+            "{file} asks the database for the time"
+        );
     }
 }
