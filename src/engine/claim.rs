@@ -5,8 +5,10 @@ use std::collections::hash_map::Entry;
 
 use crate::clock::Clock;
 use crate::plan::{Run, Skip};
+use crate::store::lifecycle::{self, Expiry};
 use crate::store::record::{
-    Attempt, Progress, RunRecord, RunState, SkipRecord, StoreInfo, Trigger, Workflow, WorkflowId,
+    Attempt, Progress, RunKey, RunRecord, RunState, SkipRecord, StoreInfo, Trigger, Workflow,
+    WorkflowId,
 };
 use crate::store::{Store, Transaction};
 use crate::time::{Instant, tzdb_version};
@@ -93,11 +95,20 @@ struct HandOut<'a> {
     handing: HashMap<WorkflowId, Handing>,
     inserted: Vec<RunRecord>,
     updated: Vec<RunRecord>,
+    /// The attempts that the updated runs leave behind.
+    past: Vec<(RunKey, Attempt)>,
 }
 
 impl<'a> HandOut<'a> {
     fn new(request: &'a ClaimRequest<'a>, now: Instant) -> HandOut<'a> {
-        HandOut { request, now, handing: HashMap::new(), inserted: Vec::new(), updated: Vec::new() }
+        HandOut {
+            request,
+            now,
+            handing: HashMap::new(),
+            inserted: Vec::new(),
+            updated: Vec::new(),
+            past: Vec::new(),
+        }
     }
 
     fn carry_out(
@@ -123,7 +134,7 @@ impl<'a> HandOut<'a> {
                     }
                 }
                 Next::Owed { index, run } => {
-                    claimed.runs.push(self.create(&queue.visited[index].planned.workflow, run));
+                    claimed.runs.push(self.create(&queue.visited[index].planned.workflow, run)?);
                 }
             }
         }
@@ -145,38 +156,42 @@ impl<'a> HandOut<'a> {
                 place.insert(Handing::new(tx.workflow(&run.reference)?.ok_or_else(unknown)?))
             }
         };
-        let run = run.expire(self.now, handing.workflow.policies.max_attempts);
-        if run.state != RunState::Pending {
-            self.updated.push(run);
-            return Ok(None);
+        let max_attempts = handing.workflow.policies.max_attempts;
+        match reopen(run, self.now, max_attempts)? {
+            Expiry::Abandoned(run) => {
+                self.updated.push(run);
+                Ok(None)
+            }
+            Expiry::Ready(run) => {
+                let handed = self.hand_out(run)?;
+                self.past.extend(handed.past.map(|past| (handed.run.key.clone(), past)));
+                self.updated.push(handed.run.clone());
+                Ok(Some(handed.run))
+            }
         }
-        let trigger = run.trigger();
-        let (run, past) = self.hand_out(id, trigger, run);
-        if let Some(past) = past {
-            tx.insert_past_attempt(&run.key, &past)?;
-        }
-        self.updated.push(run.clone());
-        Ok(Some(run))
     }
 
     /// Hands out an owed run for the first time.
-    fn create(&mut self, workflow: &Workflow, plan: Run) -> RunRecord {
+    fn create(&mut self, workflow: &Workflow, plan: Run) -> Result<RunRecord, EngineError> {
         self.handing.entry(workflow.id).or_insert_with(|| Handing::new(workflow.clone()));
-        let run = RunRecord::scheduled(workflow, plan, tzdb_version());
-        let (run, _) = self.hand_out(workflow.id, Trigger::Schedule, run);
-        self.inserted.push(run.clone());
-        run
+        let key = RunKey {
+            occurrence: plan.occurrence,
+            workflow: workflow.id,
+            request_id: String::new(),
+        };
+        let tzdb = tzdb_version().to_owned();
+        let run = RunRecord::pending(key, workflow.reference.clone(), plan, tzdb, plan.due);
+        let handed = self.hand_out(run)?.run;
+        self.inserted.push(handed.clone());
+        Ok(handed)
     }
 
-    fn hand_out(
-        &mut self,
-        id: WorkflowId,
-        trigger: Trigger,
-        run: RunRecord,
-    ) -> (RunRecord, Option<Attempt>) {
-        let token =
-            self.handing.get_mut(&id).map_or(0, |handing| handing.next_token(trigger, self.now));
+    fn hand_out(&mut self, run: RunRecord) -> Result<lifecycle::HandOut, EngineError> {
+        let (trigger, id) = (run.trigger(), run.id());
+        let handing = self.handing.get_mut(&run.key.workflow);
+        let token = handing.map_or(0, |handing| handing.next_token(trigger, self.now));
         run.hand_out(self.request.worker, token, self.now, self.request.lease_ms)
+            .map_err(|source| EngineError::Refused { id, source })
     }
 
     /// Writes everything that was decided.
@@ -212,6 +227,7 @@ impl<'a> HandOut<'a> {
         update_progress(tx, changes, self.now)?;
         tx.insert_runs(&self.inserted)?;
         tx.update_runs(&self.updated)?;
+        tx.insert_past_attempts(&self.past)?;
         tx.insert_skips(&skips)?;
         skipped.append(&mut skips);
         if has_handed && info.last_handed < Some(self.now) {
@@ -233,6 +249,20 @@ impl<'a> HandOut<'a> {
             tzdb: tzdb_version().to_owned(),
         }
     }
+}
+
+/// An open run as a claim may hand it out: pending, or abandoned when its lease expired and no
+/// attempt is left.
+pub(super) fn reopen(
+    run: RunRecord,
+    now: Instant,
+    max_attempts: u32,
+) -> Result<Expiry, EngineError> {
+    if run.state == RunState::Pending {
+        return Ok(Expiry::Ready(run));
+    }
+    let id = run.id();
+    run.expire(now, max_attempts).map_err(|source| EngineError::Refused { id, source })
 }
 
 /// A workflow that hands out a run, with its progress so far.

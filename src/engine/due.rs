@@ -2,11 +2,13 @@
 
 use crate::clock::Clock;
 use crate::plan::{Run, Skip};
-use crate::store::record::{RunRecord, RunState, Trigger};
+use crate::store::lifecycle::Expiry;
+use crate::store::record::{RunRecord, Trigger};
 use crate::store::{Store, Transaction};
 use crate::time::Instant;
 
 use super::EngineError;
+use super::claim::reopen;
 use super::queue::{Next, Queue, Visited, Wanted};
 
 /// What a claim without a limit would do now.
@@ -78,14 +80,16 @@ fn again(
 ) -> Result<Option<DueRun>, EngineError> {
     let unknown = || EngineError::UnknownWorkflow { reference: run.reference.clone() };
     let workflow = tx.workflow(&run.reference)?.ok_or_else(unknown)?;
-    let run = run.expire(now, workflow.policies.max_attempts);
-    Ok((run.state == RunState::Pending).then(|| DueRun {
-        plan: run.plan,
-        trigger: run.trigger(),
-        attempt: run.attempts + 1,
-        reference: run.reference,
-        request_id: run.key.request_id,
-    }))
+    Ok(match reopen(run, now, workflow.policies.max_attempts)? {
+        Expiry::Abandoned(_) => None,
+        Expiry::Ready(run) => Some(DueRun {
+            plan: run.plan,
+            trigger: run.trigger(),
+            attempt: run.attempts + 1,
+            reference: run.reference,
+            request_id: run.key.request_id,
+        }),
+    })
 }
 
 /// The earliest instant after `now` at which anything becomes due or available.

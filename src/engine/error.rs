@@ -1,7 +1,8 @@
 //! What an operation on the records can refuse, as data.
 
 use crate::plan::PlanError;
-use crate::store::record::{ClockKind, RunState};
+use crate::store::lifecycle::LifecycleError;
+use crate::store::record::ClockKind;
 use crate::store::{RunId, StoreError};
 
 /// An error of an operation on the records. Nothing was changed.
@@ -31,21 +32,13 @@ pub enum EngineError {
         /// The run id as given.
         id: RunId,
     },
-    /// The token is not the current one of the run, or the run is no longer claimed.
-    #[error("the lease of `{id}` is lost: token {token} is not current")]
-    LostLease {
+    /// The run does not allow what was asked.
+    #[error("`{id}`: {source}")]
+    Refused {
         /// The run.
         id: RunId,
-        /// The token as given.
-        token: i64,
-    },
-    /// The run was finished before, with another outcome.
-    #[error("`{id}` is already {state}", state = state.as_str())]
-    ConflictingFinish {
-        /// The run.
-        id: RunId,
-        /// Where it stands.
-        state: RunState,
+        /// Why.
+        source: LifecycleError,
     },
     /// The workflow was registered by another source.
     #[error("`{reference}` belongs to the source `{owner}`, not to `{source_name}`")]
@@ -95,8 +88,7 @@ impl EngineError {
             EngineError::Plan { .. } => "out_of_range",
             EngineError::UnknownWorkflow { .. } => "unknown_workflow",
             EngineError::UnknownRun { .. } => "unknown_run",
-            EngineError::LostLease { .. } => "lost_lease",
-            EngineError::ConflictingFinish { .. } => "conflicting_finish",
+            EngineError::Refused { source, .. } => source.code(),
             EngineError::OtherSource { .. } => "other_source",
             EngineError::UnsupportedOverlap { .. } => "unsupported_overlap",
             EngineError::RepeatedReference { .. } => "repeated_ref",
@@ -109,7 +101,7 @@ impl EngineError {
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             EngineError::Store(error) => error.hint(),
-            EngineError::LostLease { .. } => {
+            EngineError::Refused { source, .. } if source.is_lost_lease() => {
                 Some("the run was handed to another worker or has ended; stop working on it")
             }
             EngineError::OtherSource { .. } => {
@@ -127,6 +119,11 @@ impl EngineError {
             }
             _ => None,
         }
+    }
+
+    /// True when the worker no longer holds the run that it names.
+    pub fn is_lost_lease(&self) -> bool {
+        matches!(self, EngineError::Refused { source, .. } if source.is_lost_lease())
     }
 
     /// True when the input or the state of the records says no; false when the operation could

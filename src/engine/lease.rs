@@ -1,7 +1,7 @@
 //! What the holder of a lease may do with its run.
 
 use crate::clock::Clock;
-use crate::store::lifecycle::{Finish, LifecycleError, Step};
+use crate::store::lifecycle::{Finish, Finished, LifecycleError};
 use crate::store::record::{RunKey, RunRecord, Workflow};
 use crate::store::{RunId, Store, Transaction};
 use crate::time::Instant;
@@ -13,7 +13,7 @@ use super::store_info;
 /// `output` is JSON text to keep.
 ///
 /// # Errors
-/// [`EngineError::LostLease`] when the token is not current, [`EngineError::UnknownRun`],
+/// [`EngineError::Refused`] when the token is not current, [`EngineError::UnknownRun`],
 /// [`EngineError::UnknownWorkflow`], [`EngineError::OtherClock`], [`EngineError::Store`].
 pub fn heartbeat(
     store: &mut dyn Store,
@@ -23,25 +23,29 @@ pub fn heartbeat(
     lease_ms: i64,
     output: Option<&str>,
 ) -> Result<RunRecord, EngineError> {
-    transition(store, clock, id, token, |run, _, now| {
-        run.heartbeat(token, now, lease_ms, output).map(Step::Changed)
+    transition(store, clock, id, |run, _, now| {
+        run.heartbeat(token, now, lease_ms, output.map(str::to_owned)).map(Step::Changed)
     })
 }
 
 /// Ends the present attempt of a run.
 ///
 /// # Errors
-/// As [`heartbeat`], and [`EngineError::ConflictingFinish`] when it was finished before with
-/// another outcome.
+/// As [`heartbeat`]; [`EngineError::Refused`] also when it was finished before with another
+/// outcome.
 pub fn finish(
     store: &mut dyn Store,
     clock: &dyn Clock,
     id: &RunId,
     token: i64,
-    finish: &Finish<'_>,
+    finish: &Finish,
 ) -> Result<RunRecord, EngineError> {
-    transition(store, clock, id, token, |run, workflow, now| {
-        run.finish(token, now, finish, workflow.policies.max_attempts)
+    transition(store, clock, id, |run, workflow, now| {
+        let max_attempts = workflow.policies.max_attempts;
+        Ok(match run.clone().finish(token, now, finish.clone(), max_attempts)? {
+            Finished::Recorded(run) => Step::Changed(run),
+            Finished::AlreadySo => Step::Unchanged(run),
+        })
     })
 }
 
@@ -55,7 +59,14 @@ pub fn release(
     id: &RunId,
     token: i64,
 ) -> Result<RunRecord, EngineError> {
-    transition(store, clock, id, token, |run, _, now| run.release(token, now))
+    transition(store, clock, id, |run, _, now| run.release(token, now).map(Step::Changed))
+}
+
+/// What a transition leads to.
+enum Step {
+    Changed(RunRecord),
+    /// There is nothing to write.
+    Unchanged(RunRecord),
 }
 
 /// Carries out one transition of one run in a transaction of its own.
@@ -63,19 +74,14 @@ fn transition(
     store: &mut dyn Store,
     clock: &dyn Clock,
     id: &RunId,
-    token: i64,
     step: impl FnOnce(RunRecord, &Workflow, Instant) -> Result<Step, LifecycleError>,
 ) -> Result<RunRecord, EngineError> {
     let mut tx = store.begin_write()?;
     let now = clock.now();
     store_info::for_write(&mut *tx, clock)?;
     let (workflow, run) = find(&mut *tx, id)?;
-    let step = step(run, &workflow, now).map_err(|error| match error {
-        LifecycleError::LostLease => EngineError::LostLease { id: id.clone(), token },
-        LifecycleError::ConflictingFinish { state } => {
-            EngineError::ConflictingFinish { id: id.clone(), state }
-        }
-    })?;
+    let step = step(run, &workflow, now)
+        .map_err(|source| EngineError::Refused { id: id.clone(), source })?;
     match step {
         Step::Unchanged(run) => Ok(run),
         Step::Changed(run) => {

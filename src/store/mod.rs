@@ -115,10 +115,11 @@ pub trait Transaction {
     /// Replaces everything but the key of runs.
     fn update_runs(&mut self, runs: &[RunRecord]) -> Result<(), StoreError>;
 
-    /// The finished attempts of a run before its present one, oldest first.
+    /// The attempts of a run before its present one, in the order of their tokens: oldest first.
     fn past_attempts(&mut self, key: &RunKey) -> Result<Vec<Attempt>, StoreError>;
-    /// Adds an attempt of a run that is about to be tried again.
-    fn insert_past_attempt(&mut self, key: &RunKey, attempt: &Attempt) -> Result<(), StoreError>;
+    /// Adds attempts, each ended and of a run on record, that are followed by another. A token
+    /// that the run has among them already is [`StoreError::Conflict`].
+    fn insert_past_attempts(&mut self, attempts: &[(RunKey, Attempt)]) -> Result<(), StoreError>;
 
     /// The skip records that match, ordered by first occurrence, then ref.
     fn skips(&mut self, filter: &SkipFilter) -> Result<Vec<SkipRecord>, StoreError>;
