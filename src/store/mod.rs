@@ -5,7 +5,9 @@
 //! time it is.
 
 mod checksum;
+mod codes;
 mod error;
+pub mod lifecycle;
 pub mod model;
 pub mod record;
 mod run_id;
@@ -41,7 +43,9 @@ pub trait Store {
 /// One transaction. Dropping it without [`Transaction::commit`] undoes all of it.
 ///
 /// Every method can fail as the engine below does; a row that does not match its checksum is
-/// [`StoreError::Corrupt`].
+/// [`StoreError::Corrupt`]. A method that writes is [`StoreError::ReadOnly`] in a transaction that
+/// only reads, and [`StoreError::Missing`] where the row to change, or the workflow of a row to
+/// add, is not there. After an error, drop the transaction.
 pub trait Transaction {
     /// Makes everything durable at once.
     fn commit(self: Box<Self>) -> Result<(), StoreError>;
@@ -56,7 +60,8 @@ pub trait Transaction {
     /// Up to `limit` workflows with a ref greater than `after`, ordered by ref (bytewise).
     fn workflows(&mut self, after: Option<&str>, limit: usize)
     -> Result<Vec<Workflow>, StoreError>;
-    /// Adds workflows; their ids come back in the same order.
+    /// Adds workflows; their ids come back in the same order. A ref that exists is
+    /// [`StoreError::Conflict`].
     fn insert_workflows(
         &mut self,
         workflows: &[NewWorkflow],
@@ -71,12 +76,13 @@ pub trait Transaction {
     fn update_progress(&mut self, changes: &[(&Workflow, Progress)]) -> Result<(), StoreError>;
 
     /// For each workflow named, its revisions, oldest first; where an instant stands beside it,
-    /// only those that hold any instant after that one (the newest always does).
+    /// only those from the newest one whose `after` is at or before that instant: the ones that
+    /// may hold a later instant.
     fn revisions(
         &mut self,
         of: &[(WorkflowId, Option<Instant>)],
     ) -> Result<Vec<Vec<RevisionRow>>, StoreError>;
-    /// Adds revisions.
+    /// Adds revisions. A number that exists is [`StoreError::Conflict`].
     fn insert_revisions(&mut self, revisions: &[RevisionRow]) -> Result<(), StoreError>;
 
     /// Up to `limit` workflows in the order of their turn, then ref, strictly after `after`,
@@ -114,12 +120,13 @@ pub trait Transaction {
     /// Replaces everything but the key of runs.
     fn update_runs(&mut self, runs: &[RunRecord]) -> Result<(), StoreError>;
 
-    /// The finished attempts of a run before its present one, oldest first.
+    /// The attempts of a run before its present one, in the order of their tokens: oldest first.
     fn past_attempts(&mut self, key: &RunKey) -> Result<Vec<Attempt>, StoreError>;
-    /// Adds an attempt of a run that is about to be tried again.
-    fn insert_past_attempt(&mut self, key: &RunKey, attempt: &Attempt) -> Result<(), StoreError>;
+    /// Adds attempts, each ended and of a run on record, that are followed by another. A token
+    /// that the run has among them already is [`StoreError::Conflict`].
+    fn insert_past_attempts(&mut self, attempts: &[(RunKey, Attempt)]) -> Result<(), StoreError>;
 
-    /// The skip records that match, ordered by first occurrence, then ref.
+    /// The skip records that match, ordered by first occurrence, then ref, then as they were added.
     fn skips(&mut self, filter: &SkipFilter) -> Result<Vec<SkipRecord>, StoreError>;
     /// Adds skip records.
     fn insert_skips(&mut self, skips: &[SkipRecord]) -> Result<(), StoreError>;
