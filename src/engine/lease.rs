@@ -42,9 +42,9 @@ pub fn finish(
 ) -> Result<RunRecord, EngineError> {
     transition(store, clock, id, |run, workflow, now| {
         let max_attempts = workflow.policies.max_attempts;
-        Ok(match run.clone().finish(token, now, finish.clone(), max_attempts)? {
+        Ok(match run.finish(token, now, finish.clone(), max_attempts)? {
             Finished::Recorded(run) => Step::Changed(run),
-            Finished::AlreadySo => Step::Unchanged(run),
+            Finished::AlreadySo(run) => Step::Unchanged(run),
         })
     })
 }

@@ -31,6 +31,26 @@ pub enum StoreError {
         /// The table.
         table: &'static str,
     },
+    /// A row that was to be changed is not there: a rule of this program was broken.
+    #[error("a row of `{table}` is missing")]
+    Missing {
+        /// The table.
+        table: &'static str,
+    },
+    /// A row breaks a constraint of the store: a rule of this program was broken.
+    #[error("a row of `{table}` was refused: {problem}")]
+    Refused {
+        /// The table.
+        table: &'static str,
+        /// What the engine below said.
+        problem: String,
+    },
+    /// A transaction that only reads was asked to write.
+    #[error("a transaction that only reads cannot write to `{table}`")]
+    ReadOnly {
+        /// The table.
+        table: &'static str,
+    },
     /// A row is not what was written.
     #[error("a row of `{table}` is damaged: {problem}")]
     Corrupt {
@@ -38,6 +58,20 @@ pub enum StoreError {
         table: &'static str,
         /// What is wrong.
         problem: String,
+    },
+    /// The file itself is damaged.
+    #[error("the store `{path}` is damaged: {problem}")]
+    Damaged {
+        /// The file.
+        path: String,
+        /// What the engine below said.
+        problem: String,
+    },
+    /// There is no store where one is only to be read.
+    #[error("there is no store `{path}`")]
+    NoStore {
+        /// The file.
+        path: String,
     },
     /// The store cannot be opened, read or written.
     #[error("the store `{path}` failed: {problem}")]
@@ -62,7 +96,12 @@ impl StoreError {
             StoreError::Foreign { .. } => "not_a_store",
             StoreError::Newer { .. } => "newer_store",
             StoreError::Conflict { .. } => "conflicting_row",
+            StoreError::Missing { .. } => "missing_row",
+            StoreError::Refused { .. } => "refused_row",
+            StoreError::ReadOnly { .. } => "read_only",
             StoreError::Corrupt { .. } => "damaged_row",
+            StoreError::Damaged { .. } => "damaged_store",
+            StoreError::NoStore { .. } => "no_store",
             StoreError::Unavailable { .. } => "store_failed",
         }
     }
@@ -79,8 +118,15 @@ impl StoreError {
             StoreError::Newer { .. } => {
                 Some("use a windowpane at least as new as the one that wrote it")
             }
-            StoreError::Corrupt { .. } => Some("restore a backup, or keep the file for diagnosis"),
-            StoreError::Conflict { .. } | StoreError::Unavailable { .. } => None,
+            StoreError::Corrupt { .. } | StoreError::Damaged { .. } => {
+                Some("keep the file for diagnosis, and restore a backup")
+            }
+            StoreError::NoStore { .. } => Some("`sync` makes one"),
+            StoreError::Conflict { .. }
+            | StoreError::Missing { .. }
+            | StoreError::Refused { .. }
+            | StoreError::ReadOnly { .. }
+            | StoreError::Unavailable { .. } => None,
         }
     }
 }

@@ -121,10 +121,10 @@ impl Verdict {
 /// The answer to [`RunRecord::finish`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Finished {
-    /// The run as it is now.
+    /// The run as it is now, to be stored.
     Recorded(RunRecord),
-    /// The same outcome was on record already: nothing changes.
-    AlreadySo,
+    /// The run as it was: the same outcome was on record already.
+    AlreadySo(RunRecord),
 }
 
 /// The answer to [`RunRecord::expire`].
@@ -237,7 +237,7 @@ impl RunRecord {
         let asked = finish.verdict.outcome();
         match self.held(token)?.outcome {
             None => {}
-            Some(recorded) if recorded == asked => return Ok(Finished::AlreadySo),
+            Some(recorded) if recorded == asked => return Ok(Finished::AlreadySo(self)),
             Some(recorded @ (Outcome::Succeeded | Outcome::Failed)) => {
                 return Err(LifecycleError::ConflictingFinish { recorded, asked: asked.as_str() });
             }

@@ -5,6 +5,7 @@
 //! time it is.
 
 mod checksum;
+mod codes;
 mod error;
 pub mod lifecycle;
 pub mod model;
@@ -42,7 +43,9 @@ pub trait Store {
 /// One transaction. Dropping it without [`Transaction::commit`] undoes all of it.
 ///
 /// Every method can fail as the engine below does; a row that does not match its checksum is
-/// [`StoreError::Corrupt`].
+/// [`StoreError::Corrupt`]. A method that writes is [`StoreError::ReadOnly`] in a transaction that
+/// only reads, and [`StoreError::Missing`] where the row to change, or the workflow of a row to
+/// add, is not there. After an error, drop the transaction.
 pub trait Transaction {
     /// Makes everything durable at once.
     fn commit(self: Box<Self>) -> Result<(), StoreError>;
@@ -57,7 +60,8 @@ pub trait Transaction {
     /// Up to `limit` workflows with a ref greater than `after`, ordered by ref (bytewise).
     fn workflows(&mut self, after: Option<&str>, limit: usize)
     -> Result<Vec<Workflow>, StoreError>;
-    /// Adds workflows; their ids come back in the same order.
+    /// Adds workflows; their ids come back in the same order. A ref that exists is
+    /// [`StoreError::Conflict`].
     fn insert_workflows(
         &mut self,
         workflows: &[NewWorkflow],
@@ -72,12 +76,13 @@ pub trait Transaction {
     fn update_progress(&mut self, changes: &[(&Workflow, Progress)]) -> Result<(), StoreError>;
 
     /// For each workflow named, its revisions, oldest first; where an instant stands beside it,
-    /// only those that hold any instant after that one (the newest always does).
+    /// only those from the newest one whose `after` is at or before that instant: the ones that
+    /// may hold a later instant.
     fn revisions(
         &mut self,
         of: &[(WorkflowId, Option<Instant>)],
     ) -> Result<Vec<Vec<RevisionRow>>, StoreError>;
-    /// Adds revisions.
+    /// Adds revisions. A number that exists is [`StoreError::Conflict`].
     fn insert_revisions(&mut self, revisions: &[RevisionRow]) -> Result<(), StoreError>;
 
     /// Up to `limit` workflows in the order of their turn, then ref, strictly after `after`,
@@ -121,7 +126,7 @@ pub trait Transaction {
     /// that the run has among them already is [`StoreError::Conflict`].
     fn insert_past_attempts(&mut self, attempts: &[(RunKey, Attempt)]) -> Result<(), StoreError>;
 
-    /// The skip records that match, ordered by first occurrence, then ref.
+    /// The skip records that match, ordered by first occurrence, then ref, then as they were added.
     fn skips(&mut self, filter: &SkipFilter) -> Result<Vec<SkipRecord>, StoreError>;
     /// Adds skip records.
     fn insert_skips(&mut self, skips: &[SkipRecord]) -> Result<(), StoreError>;

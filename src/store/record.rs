@@ -300,3 +300,12 @@ words!(RunState {
 words!(Outcome { Succeeded = "succeeded", Failed = "failed", Released = "released", Expired = "expired" });
 words!(Trigger { Schedule = "schedule", Request = "request" });
 words!(ClockKind { System = "system", Test = "test" });
+
+impl From<OpenState> for RunState {
+    fn from(state: OpenState) -> RunState {
+        match state {
+            OpenState::Pending => RunState::Pending,
+            OpenState::Claimed => RunState::Claimed,
+        }
+    }
+}

@@ -88,7 +88,12 @@ fn check(text: &str) -> Result<(), Fault> {
             return Err(("it has the same unit twice", None));
         }
         rest = match behind.strip_prefix(' ') {
-            Some("") => return Err(("it ends with white space", Some(format!("write `{}`", text.trim_end())))),
+            Some("") => {
+                return Err((
+                    "it ends with white space",
+                    Some(format!("write `{}`", text.trim_end())),
+                ));
+            }
             Some(group) => group,
             None => behind,
         };
@@ -101,10 +106,16 @@ fn not_a_number(text: &str, rest: &str, digits: usize) -> Fault {
         return ("a number has more than 12 digits", None);
     }
     match rest.as_bytes()[0] {
-        b'+' | b'-' => ("a duration has no sign", Some(format!("write `{}`", text.replace(['+', '-'], "")))),
+        b'+' | b'-' => {
+            ("a duration has no sign", Some(format!("write `{}`", text.replace(['+', '-'], ""))))
+        }
         b'.' | b',' => ("a duration has no fraction", Some("use a smaller unit".to_owned())),
-        b' ' | b'\t' => ("white space is out of place", Some("use at most one space between parts".to_owned())),
-        b'P' | b'p' => ("ISO 8601 notation is not read", Some("write it such as `1h30m`".to_owned())),
+        b' ' | b'\t' => {
+            ("white space is out of place", Some("use at most one space between parts".to_owned()))
+        }
+        b'P' | b'p' => {
+            ("ISO 8601 notation is not read", Some("write it such as `1h30m`".to_owned()))
+        }
         _ => ("a number is missing", Some("write a number with a unit, such as `30s`".to_owned())),
     }
 }
@@ -113,8 +124,13 @@ fn not_a_unit(text: &str, number: &str, name: &str, behind: &str) -> Fault {
     const FRACTION: &str = "a duration has no fraction";
     if name.is_empty() {
         return match behind.as_bytes().first() {
-            None => ("a unit is missing", Some(format!("write `{number}s` for seconds, or another unit"))),
-            Some(b'.' | b',') => (FRACTION, without_fraction(text).map(|text| format!("write `{text}`"))),
+            None => (
+                "a unit is missing",
+                Some(format!("write `{number}s` for seconds, or another unit")),
+            ),
+            Some(b'.' | b',') => {
+                (FRACTION, without_fraction(text).map(|text| format!("write `{text}`")))
+            }
             _ => ("a unit is missing", Some("use ms, s, m, h, d or w".to_owned())),
         };
     }
@@ -123,9 +139,10 @@ fn not_a_unit(text: &str, number: &str, name: &str, behind: &str) -> Fault {
             "`M` is a month, which has no fixed length",
             Some(format!("write `{number}m` for minutes, or use a month cadence")),
         ),
-        "month" | "months" | "mo" => {
-            ("a month has no fixed length", Some("use a month cadence, or a number of days".to_owned()))
-        }
+        "month" | "months" | "mo" => (
+            "a month has no fixed length",
+            Some("use a month cadence, or a number of days".to_owned()),
+        ),
         "y" | "yr" | "yrs" | "year" | "years" => {
             ("a year has no fixed length", Some("use a number of days".to_owned()))
         }
@@ -135,7 +152,9 @@ fn not_a_unit(text: &str, number: &str, name: &str, behind: &str) -> Fault {
         _ => {
             let lower = name.to_ascii_lowercase();
             let known = UNITS.iter().find(|(_, names)| names.contains(&lower.as_str()));
-            let hint = known.map_or("use ms, s, m, h, d or w".to_owned(), |_| format!("write `{number}{lower}`"));
+            let hint = known.map_or("use ms, s, m, h, d or w".to_owned(), |_| {
+                format!("write `{number}{lower}`")
+            });
             ("there is no such unit", Some(hint))
         }
     }
@@ -158,7 +177,8 @@ fn without_fraction(text: &str) -> Option<String> {
 /// that divides it, but no weeks.
 pub fn format_ms(ms: i64) -> String {
     let unit = UNITS[1..].iter().find(|(unit_ms, _)| ms != 0 && ms % unit_ms == 0);
-    let (unit_ms, name) = unit.map_or((MS_PER_SECOND, "s"), |(unit_ms, names)| (*unit_ms, names[0]));
+    let (unit_ms, name) =
+        unit.map_or((MS_PER_SECOND, "s"), |(unit_ms, names)| (*unit_ms, names[0]));
     format!("{}{name}", ms / unit_ms)
 }
 
@@ -208,7 +228,20 @@ mod tests {
         refused("5us", "use a number of ms");
         refused("PT5M", "write it such as `1h30m`");
         refused("5m ", "write `5m`");
-        for text in ["", " 5m", "5  m", "5\u{a0}m", "5m\n", "5m5m", "5m 5min", "1 000s", "1000000000000s", "3661d", "1h5", "18446744073709551615s 1000000000ns"] {
+        for text in [
+            "",
+            " 5m",
+            "5  m",
+            "5\u{a0}m",
+            "5m\n",
+            "5m5m",
+            "5m 5min",
+            "1 000s",
+            "1000000000000s",
+            "3661d",
+            "1h5",
+            "18446744073709551615s 1000000000ns",
+        ] {
             assert!(parse_ms(text).is_err(), "{text:?}");
         }
     }
@@ -224,7 +257,8 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read_back() {
-        for ms in [0, 1, 999, 1_000, 90_000, 5_400_000, 86_400_000, 604_800_000, MAX_MS, MAX_MS - 1] {
+        for ms in [0, 1, 999, 1_000, 90_000, 5_400_000, 86_400_000, 604_800_000, MAX_MS, MAX_MS - 1]
+        {
             assert_eq!(parse_ms(&format_ms(ms)), Ok(ms));
         }
         assert_eq!(format_ms(5_400_000), "90m");

@@ -1,4 +1,6 @@
 //! The one integration test binary.
 
 mod calendar;
+mod lifecycle;
+mod store_suite;
 mod tidy;

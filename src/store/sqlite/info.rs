@@ -1,0 +1,43 @@
+//! The row about the store itself.
+
+use rusqlite::params;
+
+use crate::store::codes::Code;
+use crate::store::record::StoreInfo;
+use crate::store::{StoreError, checksum};
+use crate::time::Instant;
+
+use super::transaction::SqliteTransaction;
+
+const TABLE: &str = "store_info";
+
+const SELECT: &str = "SELECT clock, version, last_handed_ms, checksum
+    FROM store_info LEFT JOIN tzdb ON tzdb.id = tzdb_id";
+
+const REPLACE: &str = "REPLACE INTO store_info (id, clock, tzdb_id, last_handed_ms, checksum)
+    VALUES (1, ?1, ?2, ?3, ?4)";
+
+impl SqliteTransaction<'_> {
+    pub(super) fn read_info(&mut self) -> Result<Option<StoreInfo>, StoreError> {
+        self.row(TABLE, SELECT, [], |columns| {
+            let info = StoreInfo {
+                clock: columns.code()?,
+                tzdb: columns.text()?,
+                last_handed: columns.instant_or_none()?,
+            };
+            columns.check(checksum::of_info(&info), || TABLE.to_owned())?;
+            Ok(info)
+        })
+    }
+
+    pub(super) fn write_info(&mut self, info: &StoreInfo) -> Result<(), StoreError> {
+        self.writing(TABLE)?;
+        let values = params![
+            info.clock.code(),
+            self.tzdb_id(&info.tzdb)?,
+            info.last_handed.map(Instant::as_ms),
+            checksum::of_info(info),
+        ];
+        self.change_one(TABLE, REPLACE, values)
+    }
+}

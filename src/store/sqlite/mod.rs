@@ -1,0 +1,96 @@
+//! The SQLite store: one file, for every process of one machine.
+
+mod attempts;
+mod columns;
+mod fault;
+mod info;
+mod migrate;
+mod names;
+mod open;
+mod queue;
+mod revisions;
+mod runs;
+mod skips;
+mod transaction;
+mod workflows;
+
+pub use open::{Durability, Missing, Options};
+
+use std::path::Path;
+
+use rusqlite::{Connection, TransactionBehavior};
+
+use super::{Store, StoreError, Transaction};
+use fault::Fault;
+use transaction::{Access, SqliteTransaction};
+
+/// A connection to a store in one SQLite file.
+///
+/// Any number of processes of one machine may have the file open: one writes at a time, and
+/// readers see the last commit before they began. The file must not lie on a network file system.
+#[derive(Debug)]
+pub struct SqliteStore {
+    connection: Connection,
+    path: String,
+}
+
+impl SqliteStore {
+    /// Opens the store in the file `path`, and makes one where there is no file.
+    ///
+    /// # Errors
+    /// [`StoreError::Foreign`] or [`StoreError::Newer`] for a file of another kind or format,
+    /// [`StoreError::Busy`] when it stays locked past the timeout, [`StoreError::Unavailable`] or
+    /// [`StoreError::Damaged`] otherwise. The file is left as it was.
+    ///
+    /// ```
+    /// use windowpane::store::Store;
+    /// use windowpane::store::sqlite::SqliteStore;
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let mut store = SqliteStore::open(&folder.path().join("runs.db"))?;
+    /// assert_eq!(store.begin_read()?.info()?, None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn open(path: &Path) -> Result<SqliteStore, StoreError> {
+        SqliteStore::open_with(path, &Options::default())
+    }
+
+    /// Opens the store in the file `path`, which must exist.
+    ///
+    /// # Errors
+    /// [`StoreError::NoStore`] where there is no file; else as [`SqliteStore::open`].
+    pub fn open_existing(path: &Path) -> Result<SqliteStore, StoreError> {
+        SqliteStore::open_with(path, &Options { missing: Missing::Refuse, ..Options::default() })
+    }
+
+    /// Opens the store in the file `path` in a way of one's own.
+    ///
+    /// # Errors
+    /// As [`SqliteStore::open`].
+    pub fn open_with(path: &Path, options: &Options) -> Result<SqliteStore, StoreError> {
+        let connection = open::open(path, options)?;
+        Ok(SqliteStore { connection, path: path.display().to_string() })
+    }
+
+    fn begin(&mut self, access: Access) -> Result<Box<dyn Transaction + '_>, StoreError> {
+        let behavior = match access {
+            Access::Read => TransactionBehavior::Deferred,
+            // A reader that turns writer cannot wait for its turn, so writers start as such.
+            Access::Write => TransactionBehavior::Immediate,
+        };
+        let begun = self.connection.transaction_with_behavior(behavior);
+        let inner = begun.map_err(|error| Fault::of_file(&self.path, error))?;
+        let transaction = SqliteTransaction::new(inner, &self.path, access)?;
+        Ok(Box::new(transaction))
+    }
+}
+
+impl Store for SqliteStore {
+    fn begin_write(&mut self) -> Result<Box<dyn Transaction + '_>, StoreError> {
+        self.begin(Access::Write)
+    }
+
+    fn begin_read(&mut self) -> Result<Box<dyn Transaction + '_>, StoreError> {
+        self.begin(Access::Read)
+    }
+}
