@@ -1,8 +1,17 @@
 //! Schedules as authors write them: strict reading of JSON into a checked [`Schedule`].
 
 mod canonical;
+mod document;
+mod fault;
+mod raw;
+mod reader;
 mod reference;
 
+pub use document::{
+    Document, Documents, Finding, Form, ScheduleError, read_documents, read_schedule,
+};
+pub use fault::{Code, Fault, Part, Severity};
+pub use reader::Declaration;
 pub use reference::{Reference, ReferenceError};
 
 use crate::time::{Cadence, Interval, PHASE_CAP_MS, spread_phase_ms};

@@ -98,6 +98,37 @@ impl Cron {
     }
 }
 
+impl Cron {
+    /// The expression that names these days and times, where there is one.
+    pub(crate) fn text(days: &Days, times: &Times) -> Option<String> {
+        let CronDays { month_days, months, weekdays, matching } = days.as_cron()?;
+        let grid = times.as_grid()?;
+        // Sunday is written first, as 0.
+        let weekdays = u64::from(weekdays) << 1 & 0b111_1110 | u64::from(weekdays) >> 6;
+        let mut fields = [
+            grid.minutes,
+            u64::from(grid.hours),
+            u64::from(month_days),
+            u64::from(months),
+            weekdays,
+        ]
+        .into_iter()
+        .zip(&FIELDS)
+        .map(|(set, field)| field.text(set))
+        .collect::<Vec<_>>();
+        let restricted = fields[2] != "*" && fields[4] != "*";
+        if restricted && matching == Matching::Both {
+            // Both fields hold only where one of them begins with `*`.
+            let starred = [(2, u64::from(month_days)), (4, weekdays)]
+                .into_iter()
+                .find_map(|(index, set)| FIELDS[index].starred_text(set).map(|text| (index, text)));
+            let (index, text) = starred?;
+            fields[index] = text;
+        }
+        Some(fields.join(" "))
+    }
+}
+
 fn read(text: &str) -> Result<Cron, Fault> {
     let fields = fields_of(text)?;
     let mut sets = [0_u64; 5];
@@ -206,6 +237,25 @@ impl Field {
         Ok(bits(first, last, step.unwrap_or(1)))
     }
 
+    /// A set of values as `*` or a list.
+    fn text(&self, set: u64) -> String {
+        if set == bits(self.min, self.star_max, 1) {
+            return "*".to_owned();
+        }
+        let values: Vec<String> = ones(set).map(|value| value.to_string()).collect();
+        values.join(",")
+    }
+
+    /// A set of values as a list that begins with a step over the whole field, where it holds one.
+    fn starred_text(&self, set: u64) -> Option<String> {
+        let steps = 1..=self.star_max - self.min + 1;
+        let (step, covered) = steps
+            .map(|step| (step, bits(self.min, self.star_max, step)))
+            .find(|(_, covered)| set & covered == *covered)?;
+        let rest = ones(set & !covered).map(|value| format!(",{value}"));
+        Some(format!("*/{step}{}", rest.collect::<String>()))
+    }
+
     fn refuse_extensions(&self, item: &str) -> Result<(), Fault> {
         let hint = match item.chars().find(|char| "?#LlWw".contains(*char)) {
             _ if self.names.iter().any(|name| item.to_ascii_lowercase().contains(name)) => {
@@ -288,6 +338,11 @@ fn number(text: &str) -> Option<u32> {
     if is_number { text.parse().ok() } else { None }
 }
 
+/// The values of a set, ascending.
+fn ones(set: u64) -> impl Iterator<Item = u32> {
+    (0..u64::BITS).filter(move |value| set >> value & 1 == 1)
+}
+
 fn bits(first: u32, last: u32, step: u32) -> u64 {
     (first..=last).step_by(step as usize).fold(0, |set, value| set | 1 << value)
 }
@@ -357,6 +412,29 @@ mod tests {
         same("@weekly", "0\t0  * * SUN");
         same("0 0 1-31 * 1", "0 0 * * *");
         same("0 0 1-31 * */2", "0 0 * * sun,tue,thu,sat");
+    }
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        for text in [
+            "* * * * *",
+            "*/5 9-17 * * mon-fri",
+            "0 2 */10 * 1",
+            "0 2 */10,5 2,3 1,0",
+            "0 0 13 * 5",
+            "15 3 1 1 *",
+            "0 0 4 7 */2",
+            "0 0 29 2 */7",
+        ] {
+            let cron = Cron::parse(text).unwrap();
+            let written = Cron::text(&cron.days, &cron.times).unwrap();
+            let again = Cron::parse(&written).unwrap();
+            assert_eq!(
+                (again.days, again.times),
+                (cron.days, cron.times),
+                "{text} became {written}"
+            );
+        }
     }
 
     #[test]

@@ -106,8 +106,9 @@ pub enum DaysError {
 }
 
 impl Days {
-    /// Stands for the last day of every month in [`Days::month_days`]; so does 31.
-    pub const LAST: i64 = 31;
+    /// Stands for the last day of every month in [`Days::month_days`]. So does 31, and naming both
+    /// is no repeat.
+    pub const LAST: i64 = -1;
 
     /// Every day.
     pub const fn every() -> Days {
@@ -119,20 +120,38 @@ impl Days {
     /// # Errors
     /// [`DaysError::Empty`] and [`DaysError::Repeated`].
     pub fn weekdays(weekdays: &[Weekday]) -> Result<Days, DaysError> {
-        let mask = mask_of(weekdays.iter().map(|&weekday| weekday as u32))? as u8;
-        Ok(Days(if mask == EVERY_WEEKDAY { Rule::Every } else { Rule::Weekdays(mask) }))
+        if let Some(index) =
+            (1..weekdays.len()).find(|&index| weekdays[..index].contains(&weekdays[index]))
+        {
+            return Err(DaysError::Repeated { index });
+        }
+        match weekdays.iter().fold(0, |mask, &weekday| mask | 1 << weekday as u8) {
+            0 => Err(DaysError::Empty),
+            EVERY_WEEKDAY => Ok(Days(Rule::Every)),
+            mask => Ok(Days(Rule::Weekdays(mask))),
+        }
     }
 
-    /// These days of every month, 1 to 31; a day that a month lacks clamps to its last day.
+    /// These days of every month, 1 to 31 or [`Days::LAST`]; a day that a month lacks clamps to its
+    /// last day.
     ///
     /// # Errors
     /// Every [`DaysError`].
     pub fn month_days(days: &[i64]) -> Result<Days, DaysError> {
-        if let Some(index) = days.iter().position(|day| !(1..=31).contains(day)) {
+        if let Some(index) =
+            days.iter().position(|day| *day != Days::LAST && !(1..=31).contains(day))
+        {
             return Err(DaysError::NoSuchDay { day: days[index], index });
         }
-        let mask = mask_of(days.iter().map(|&day| day as u32))?;
-        Ok(Days(if mask == EVERY_MONTH_DAY { Rule::Every } else { Rule::MonthDays(mask) }))
+        if let Some(index) = (1..days.len()).find(|&index| days[..index].contains(&days[index])) {
+            return Err(DaysError::Repeated { index });
+        }
+        let bit = |day: i64| 1 << if day == Days::LAST { 31 } else { day };
+        match days.iter().fold(0, |mask, &day| mask | bit(day)) {
+            0 => Err(DaysError::Empty),
+            EVERY_MONTH_DAY => Ok(Days(Rule::Every)),
+            mask => Ok(Days(Rule::MonthDays(mask))),
+        }
     }
 
     /// The days that a cron expression names; `None` when no date of the calendar matches.
@@ -254,18 +273,6 @@ impl Days {
             Rule::Cron(days) => days.contains(day),
         }
     }
-}
-
-/// The set bits of a list without repeats.
-fn mask_of(bits: impl Iterator<Item = u32>) -> Result<u32, DaysError> {
-    let mut mask = 0;
-    for (index, bit) in bits.enumerate() {
-        if mask >> bit & 1 == 1 {
-            return Err(DaysError::Repeated { index });
-        }
-        mask |= 1 << bit;
-    }
-    if mask == 0 { Err(DaysError::Empty) } else { Ok(mask) }
 }
 
 /// A mask of weekdays with the bit of `first` moved to bit 0.

@@ -62,7 +62,8 @@ fn check_plan(case: &Value) {
     let cadence = schedule.definition.cadence();
     let expected = case["expect"].as_array().unwrap();
     assert_eq!(cadence.count(from, to), expected.len() as u64, "count, {}", case["name"]);
-    let backward = cadence.occurrences(from, to).rev().map(|occurrence| json!(occurrence.to_string()));
+    let backward =
+        cadence.occurrences(from, to).rev().map(|occurrence| json!(occurrence.to_string()));
     let reversed = expected.iter().rev().map(|row| row["occurrence"].clone());
     assert!(backward.eq(reversed), "backward, {}", case["name"]);
 }
@@ -74,7 +75,8 @@ fn check_owed(case: &Value) {
     let cursor = Some(&case["last_settled"]).filter(|cursor| !cursor.is_null()).map(instant);
     let position = Position { cursor, registered: instant(&case["first_seen"]) };
     let plan = plan::owed(&timeline, &schedule.policies, position, instant(&case["now"]));
-    let runs: Vec<Value> = plan.runs(&timeline).map(|run| run_row(&reference, run.unwrap())).collect();
+    let runs: Vec<Value> =
+        plan.runs(&timeline).map(|run| run_row(&reference, run.unwrap())).collect();
     let owed = plan.owed.map_or(0, |owed| owed.count);
     assert_eq!(owed, runs.len() as u64, "count of owed, {}", case["name"]);
     let skipped = Value::from_iter(plan.skipped.iter().map(skip_row));
@@ -91,4 +93,10 @@ fn plans_are_as_worked() {
 fn what_is_owed_is_as_worked() {
     let text = include_str!("../../fixtures/golden/owed.jsonl");
     assert_eq!(cases(text).map(|case| check_owed(&case)).count(), 164);
+}
+
+#[test]
+fn cron_plans_are_as_worked() {
+    let text = include_str!("../../fixtures/golden/cron.jsonl");
+    assert_eq!(cases(text).map(|case| check_plan(&case)).count(), 72);
 }

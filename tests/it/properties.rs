@@ -58,11 +58,10 @@ fn calendar() -> impl Strategy<Value = Value> {
 }
 
 fn schedule() -> impl Strategy<Value = Schedule> {
-    (prop_oneof![interval(), calendar()], 0..7_200_000_i64)
-        .prop_map(|(mut schedule, delay_ms)| {
-            schedule["delay"] = json!(format!("{delay_ms}ms"));
-            crate::schedule(&schedule.to_string())
-        })
+    (prop_oneof![interval(), calendar()], 0..7_200_000_i64).prop_map(|(mut schedule, delay_ms)| {
+        schedule["delay"] = json!(format!("{delay_ms}ms"));
+        crate::schedule(&schedule.to_string())
+    })
 }
 
 /// Instants of the whole range, more often near its ends, the epoch and the present.

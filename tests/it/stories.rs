@@ -9,7 +9,9 @@ use std::fs;
 use std::path::Path;
 
 use windowpane::clock::FixedClock;
-use windowpane::engine::{self, Change, ClaimRequest, DEFAULT_LEASE_MS, EngineError, SyncMode, SyncOptions};
+use windowpane::engine::{
+    self, Change, ClaimRequest, DEFAULT_LEASE_MS, EngineError, SyncMode, SyncOptions,
+};
 use windowpane::schedule::{Reference, Schedule};
 use windowpane::store::lifecycle::{Finish, Verdict};
 use windowpane::store::model::ModelStore;
@@ -33,7 +35,8 @@ fn tell(text: &str, store: &mut dyn Store) -> String {
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
-        let answer = telling.step(line).unwrap_or_else(|error| format!("error {}: {error}\n", error.code()));
+        let answer =
+            telling.step(line).unwrap_or_else(|error| format!("error {}: {error}\n", error.code()));
         for line in answer.lines() {
             writeln!(told, "  {line}").unwrap();
         }
@@ -80,7 +83,8 @@ impl Telling<'_> {
             })
             .collect();
         let clock = self.clock();
-        let report = engine::sync(self.store, &clock, &documents, &SyncOptions { source: options, mode })?;
+        let report =
+            engine::sync(self.store, &clock, &documents, &SyncOptions { source: options, mode })?;
         let mut answer = String::new();
         for synced in report.workflows {
             let change = match synced.change {
@@ -90,12 +94,14 @@ impl Telling<'_> {
                 Change::Edited { cut } => {
                     let mut text = format!("edited at {}", cut.at);
                     for (word, span) in [("gap", cut.gap), ("counted twice", cut.overlap)] {
-                        span.iter().for_each(|span| write!(text, ", {word} {}", window(*span)).unwrap());
+                        span.iter()
+                            .for_each(|span| write!(text, ", {word} {}", window(*span)).unwrap());
                     }
                     text
                 }
             };
-            writeln!(answer, "{} revision {}: {change}", synced.reference, synced.revision).unwrap();
+            writeln!(answer, "{} revision {}: {change}", synced.reference, synced.revision)
+                .unwrap();
         }
         Ok(answer)
     }
@@ -107,7 +113,9 @@ impl Telling<'_> {
         let request = ClaimRequest {
             worker,
             limit: options.get("limit").map_or(100, |limit| limit.parse().unwrap()),
-            lease_ms: options.get("lease").map_or(DEFAULT_LEASE_MS, |lease| duration::parse_ms(lease).unwrap()),
+            lease_ms: options
+                .get("lease")
+                .map_or(DEFAULT_LEASE_MS, |lease| duration::parse_ms(lease).unwrap()),
             matches: &|reference| reference.starts_with(prefix),
             trigger: options.get("trigger").map(|word| Trigger::from_word(word).unwrap()),
         };
@@ -118,8 +126,14 @@ impl Telling<'_> {
         for run in &claimed.runs {
             let attempt = run.attempt.as_ref().unwrap();
             let window = window(run.plan.window);
-            writeln!(answer, "{} window {window} attempt {} token {}", run.id(), attempt.number, attempt.token)
-                .unwrap();
+            writeln!(
+                answer,
+                "{} window {window} attempt {} token {}",
+                run.id(),
+                attempt.number,
+                attempt.token
+            )
+            .unwrap();
         }
         let next = claimed.next_due.map_or("never".to_owned(), |next| next.to_string());
         writeln!(answer, "next {next}").unwrap();
@@ -134,8 +148,17 @@ impl Telling<'_> {
         let run = match verb {
             "heartbeat" => {
                 let options = options(rest);
-                let lease_ms = options.get("lease").map_or(DEFAULT_LEASE_MS, |lease| duration::parse_ms(lease).unwrap());
-                engine::heartbeat(self.store, &clock, &id, token, lease_ms, options.get("output").copied())?
+                let lease_ms = options
+                    .get("lease")
+                    .map_or(DEFAULT_LEASE_MS, |lease| duration::parse_ms(lease).unwrap());
+                engine::heartbeat(
+                    self.store,
+                    &clock,
+                    &id,
+                    token,
+                    lease_ms,
+                    options.get("output").copied(),
+                )?
             }
             "release" => engine::release(self.store, &clock, &id, token)?,
             _ => {
@@ -144,7 +167,9 @@ impl Telling<'_> {
                 let verdict = match status {
                     "succeeded" => Verdict::Succeeded,
                     "failed" => Verdict::Failed {
-                        retry_in_ms: options.get("retry-in").map(|delay| duration::parse_ms(delay).unwrap()),
+                        retry_in_ms: options
+                            .get("retry-in")
+                            .map(|delay| duration::parse_ms(delay).unwrap()),
                     },
                     _ => panic!("there is no status `{status}`"),
                 };
@@ -162,13 +187,27 @@ impl Telling<'_> {
         let mut answer = String::new();
         for (reference, skip) in due.skipped {
             let reason = skip.reason.as_str();
-            writeln!(answer, "skip {reference} {} to {} count {} {reason}", skip.first, skip.last, skip.count).unwrap();
+            writeln!(
+                answer,
+                "skip {reference} {} to {} count {} {reason}",
+                skip.first, skip.last, skip.count
+            )
+            .unwrap();
         }
         for run in due.runs {
-            writeln!(answer, "{} {} due {} attempt {}", run.reference, run.plan.occurrence, run.plan.due, run.attempt)
-                .unwrap();
+            writeln!(
+                answer,
+                "{} {} due {} attempt {}",
+                run.reference, run.plan.occurrence, run.plan.due, run.attempt
+            )
+            .unwrap();
         }
-        writeln!(answer, "next {}", due.next_due.map_or("never".to_owned(), |next| next.to_string())).unwrap();
+        writeln!(
+            answer,
+            "next {}",
+            due.next_due.map_or("never".to_owned(), |next| next.to_string())
+        )
+        .unwrap();
         Ok(answer)
     }
 
@@ -176,7 +215,9 @@ impl Telling<'_> {
         let clock = self.clock();
         let mut answer = String::new();
         for standing in engine::list(self.store, &clock)? {
-            let text = |instant: Option<Instant>| instant.map_or("none".to_owned(), |instant| instant.to_string());
+            let text = |instant: Option<Instant>| {
+                instant.map_or("none".to_owned(), |instant| instant.to_string())
+            };
             writeln!(
                 answer,
                 "{} revision {} cursor {} next due {} lag {} live {}{}",
@@ -186,7 +227,10 @@ impl Telling<'_> {
                 text(standing.next_due),
                 duration::format_ms(standing.lag_ms),
                 standing.live_claims,
-                standing.incidents.iter().fold(String::new(), |text, incident| format!("{text} {incident}")),
+                standing
+                    .incidents
+                    .iter()
+                    .fold(String::new(), |text, incident| format!("{text} {incident}")),
             )
             .unwrap();
         }
@@ -211,9 +255,14 @@ impl Telling<'_> {
         let mut answer = String::new();
         for attempt in tx.past_attempts(&run.key)?.iter().chain(&run.attempt) {
             let outcome = attempt.outcome.map_or("running", |outcome| outcome.as_str());
-            let error = attempt.error.as_ref().map_or(String::new(), |error| format!(" error {error}"));
-            writeln!(answer, "attempt {} token {} by {} {outcome}{error}", attempt.number, attempt.token, attempt.worker)
-                .unwrap();
+            let error =
+                attempt.error.as_ref().map_or(String::new(), |error| format!(" error {error}"));
+            writeln!(
+                answer,
+                "attempt {} token {} by {} {outcome}{error}",
+                attempt.number, attempt.token, attempt.worker
+            )
+            .unwrap();
         }
         Ok(answer)
     }

@@ -35,7 +35,10 @@ impl Audit {
         let attempt = run.attempt.as_ref().unwrap();
         assert!(!self.finals.contains(&id), "{id} was handed out after it was final");
         if let Some((token, expiry)) = self.leases.get(&id) {
-            assert!(*expiry <= now, "{id} was handed out at {now} under the live lease {token} until {expiry}");
+            assert!(
+                *expiry <= now,
+                "{id} was handed out at {now} under the live lease {token} until {expiry}"
+            );
         }
         let last = self.tokens.insert(run.reference.clone(), attempt.token);
         assert!(last < Some(attempt.token), "the token of {id} did not grow");
@@ -78,17 +81,24 @@ impl Audit {
             let revisions: Vec<Revision> = rows
                 .iter()
                 .map(|row| {
-                    let definition = row.schedule.as_ref().map(|text| Definition::from_canonical(text).unwrap());
+                    let definition =
+                        row.schedule.as_ref().map(|text| Definition::from_canonical(text).unwrap());
                     Revision::new(&reference, row.number, row.after, definition)
                 })
                 .collect();
             self.edits = self.edits.max(revisions.len() as u64);
-            let runs = tx.runs(&RunFilter { workflow: Some(workflow.id), ..RunFilter::default() }).unwrap();
-            let skips = tx.skips(&SkipFilter { workflow: Some(workflow.id), ..SkipFilter::default() }).unwrap();
-            let ranges: Vec<_> = skips.iter().map(|skip| (skip.first, skip.last, skip.count)).collect();
+            let runs = tx
+                .runs(&RunFilter { workflow: Some(workflow.id), ..RunFilter::default() })
+                .unwrap();
+            let skips = tx
+                .skips(&SkipFilter { workflow: Some(workflow.id), ..SkipFilter::default() })
+                .unwrap();
+            let ranges: Vec<_> =
+                skips.iter().map(|skip| (skip.first, skip.last, skip.count)).collect();
             self.check_fates(&workflow, &revisions, &runs, &ranges);
             self.check_leases(&runs);
-            let position = Position { cursor: workflow.progress.cursor, registered: workflow.registered };
+            let position =
+                Position { cursor: workflow.progress.cursor, registered: workflow.registered };
             let timeline = Timeline::new(&revisions);
             if plan::owed(&timeline, &workflow.policies, position, now).owed.is_some() {
                 owing.insert(workflow.reference.clone());
@@ -96,9 +106,13 @@ impl Audit {
         }
         drop(tx);
         let due = engine::due(store, &FixedClock(now)).unwrap();
-        let first_attempts = due.runs.iter().filter(|run| run.trigger == Trigger::Schedule && run.attempt == 1);
+        let first_attempts =
+            due.runs.iter().filter(|run| run.trigger == Trigger::Schedule && run.attempt == 1);
         let shown: HashSet<String> = first_attempts.map(|run| run.reference.clone()).collect();
-        assert!(owing.is_subset(&shown), "{owing:?} owe runs at {now}, and the queue shows {shown:?}");
+        assert!(
+            owing.is_subset(&shown),
+            "{owing:?} owe runs at {now}, and the queue shows {shown:?}"
+        );
     }
 
     /// Between registration and cursor every occurrence is a run or inside one skipped range.
@@ -130,15 +144,28 @@ impl Audit {
         }
         let after = workflow.registered.checked_add_ms(1).unwrap();
         let settled: u64 = fates.range(after..).map(|(_, (_, count))| count).sum();
-        assert_eq!(settled, count_in(revisions, after, cursor), "{reference} lost or gained up to {cursor}");
+        assert_eq!(
+            settled,
+            count_in(revisions, after, cursor),
+            "{reference} lost or gained up to {cursor}"
+        );
         self.settled = self.settled.max(settled);
     }
 
     fn check_leases(&self, runs: &[RunRecord]) {
         for run in runs {
-            assert_eq!(run.available.is_some(), matches!(run.state, RunState::Pending | RunState::Claimed));
+            assert_eq!(
+                run.available.is_some(),
+                matches!(run.state, RunState::Pending | RunState::Claimed)
+            );
             if self.finals.contains(&run.id().to_string()) {
-                assert_eq!(run.available, None, "{} was final and is {}", run.id(), run.state.as_str());
+                assert_eq!(
+                    run.available,
+                    None,
+                    "{} was final and is {}",
+                    run.id(),
+                    run.state.as_str()
+                );
             }
         }
     }
@@ -155,7 +182,8 @@ impl Audit {
 
     /// A simulation in which nothing happened would prove nothing.
     pub(super) fn has_teeth(&self) {
-        let seen = [self.handed_out, self.retried, self.finished, self.fenced, self.settled, self.edits];
+        let seen =
+            [self.handed_out, self.retried, self.finished, self.fenced, self.settled, self.edits];
         assert!(seen.iter().all(|count| *count > 0), "{self}");
     }
 }
@@ -165,7 +193,8 @@ fn count_in(revisions: &[Revision], first: Instant, last: Instant) -> u64 {
     let ends = revisions.iter().skip(1).map(Revision::after).chain([None]);
     let counts = revisions.iter().zip(ends).filter_map(|(revision, end)| {
         let cadence = revision.definition()?.cadence();
-        let from = revision.after().map_or(first, |after| first.max(after.checked_add_ms(1).unwrap()));
+        let from =
+            revision.after().map_or(first, |after| first.max(after.checked_add_ms(1).unwrap()));
         let to = end.map_or(last, |end| last.min(end)).checked_add_ms(1).unwrap();
         (from < to).then(|| cadence.count(from, to))
     });

@@ -6,8 +6,8 @@ use std::rc::Rc;
 
 use windowpane::schedule::Policies;
 use windowpane::store::record::{
-    Attempt, NewWorkflow, OpenState, Progress, RevisionRow, RunFilter, RunKey, RunRecord, SkipFilter,
-    SkipRecord, StoreInfo, Workflow, WorkflowId,
+    Attempt, NewWorkflow, OpenState, Progress, RevisionRow, RunFilter, RunKey, RunRecord,
+    SkipFilter, SkipRecord, StoreInfo, Workflow, WorkflowId,
 };
 use windowpane::store::{Store, StoreError, Transaction};
 use windowpane::time::Instant;
@@ -28,7 +28,10 @@ struct CrashingTransaction<'a> {
 
 fn burn(fuse: &Fuse) -> Result<(), StoreError> {
     match fuse.get().checked_sub(1) {
-        None => Err(StoreError::Unavailable { path: "simulation".to_owned(), problem: "crash".to_owned() }),
+        None => Err(StoreError::Unavailable {
+            path: "simulation".to_owned(),
+            problem: "crash".to_owned(),
+        }),
         Some(left) => {
             fuse.set(left);
             Ok(())
@@ -39,12 +42,18 @@ fn burn(fuse: &Fuse) -> Result<(), StoreError> {
 impl Store for Crashing {
     fn begin_write(&mut self) -> Result<Box<dyn Transaction + '_>, StoreError> {
         burn(&self.fuse)?;
-        Ok(Box::new(CrashingTransaction { inner: self.inner.begin_write()?, fuse: Rc::clone(&self.fuse) }))
+        Ok(Box::new(CrashingTransaction {
+            inner: self.inner.begin_write()?,
+            fuse: Rc::clone(&self.fuse),
+        }))
     }
 
     fn begin_read(&mut self) -> Result<Box<dyn Transaction + '_>, StoreError> {
         burn(&self.fuse)?;
-        Ok(Box::new(CrashingTransaction { inner: self.inner.begin_read()?, fuse: Rc::clone(&self.fuse) }))
+        Ok(Box::new(CrashingTransaction {
+            inner: self.inner.begin_read()?,
+            fuse: Rc::clone(&self.fuse),
+        }))
     }
 }
 

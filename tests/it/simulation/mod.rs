@@ -10,7 +10,6 @@ mod audit;
 mod crashing;
 
 use std::cell::Cell;
-use std::collections::HashMap;
 use std::rc::Rc;
 
 use fastrand::Rng;
@@ -19,10 +18,10 @@ use windowpane::engine::{self, ClaimRequest, EngineError, SyncMode, SyncOptions}
 use windowpane::schedule::Reference;
 use windowpane::store::lifecycle::{Finish, Verdict};
 use windowpane::store::model::ModelStore;
-use windowpane::store::record::{Outcome, RunRecord};
+use windowpane::store::record::RunRecord;
 use windowpane::store::sqlite::SqliteStore;
 use windowpane::store::{RunId, Store};
-use windowpane::time::{Cadence, Instant};
+use windowpane::time::Instant;
 
 use audit::Audit;
 use crashing::{Crashing, Fuse};
@@ -57,7 +56,6 @@ struct Simulation {
     now: Instant,
     held: Vec<Held>,
     audit: Audit,
-    cadences: HashMap<&'static str, Cadence>,
 }
 
 impl Simulation {
@@ -71,7 +69,6 @@ impl Simulation {
             now: "2026-10-24T20:00:00Z".parse().unwrap(),
             held: Vec::new(),
             audit: Audit::default(),
-            cadences: HashMap::new(),
         }
     }
 
@@ -171,7 +168,9 @@ impl Simulation {
     fn heartbeat(&mut self) {
         let Some((id, token)) = self.pick() else { return };
         let (clock, lease_ms) = (self.clock(), self.rng.i64(1..3_600_000));
-        if let Some(run) = self.tolerate(|store| engine::heartbeat(store, &clock, &id, token, lease_ms, None)) {
+        if let Some(run) =
+            self.tolerate(|store| engine::heartbeat(store, &clock, &id, token, lease_ms, None))
+        {
             self.audit.extended(&run, token);
         }
     }
@@ -185,7 +184,10 @@ impl Simulation {
     }
 
     /// What a crash or a lost lease leaves behind is for the audit to find.
-    fn tolerate<T>(&mut self, work: impl FnOnce(&mut dyn Store) -> Result<T, EngineError>) -> Option<T> {
+    fn tolerate<T>(
+        &mut self,
+        work: impl FnOnce(&mut dyn Store) -> Result<T, EngineError>,
+    ) -> Option<T> {
         match work(&mut self.store) {
             Ok(done) => Some(done),
             Err(EngineError::Store(_)) if self.fuse.get() == 0 => None,
@@ -210,7 +212,9 @@ fn replay(seed: u64, store: impl FnOnce() -> Box<dyn Store>) -> Audit {
         simulation.run();
         simulation.audit
     }));
-    result.unwrap_or_else(|_| panic!("seed {seed} fails; replay it with WINDOWPANE_SIMULATION_SEED={seed}"))
+    result.unwrap_or_else(|_| {
+        panic!("seed {seed} fails; replay it with WINDOWPANE_SIMULATION_SEED={seed}")
+    })
 }
 
 fn seeds(default: u64) -> std::ops::Range<u64> {

@@ -1,0 +1,377 @@
+//! `every`, `timezone` and `dst`: when a workflow occurs.
+
+use std::str::FromStr;
+
+use crate::schedule::fault::{Code, Faults, Place, nearest};
+use crate::schedule::raw::{Value, shown};
+use crate::time::{
+    Cadence, Calendar, Cron, Days, DaysError, Dst, Fold, Gap, Interval, IntervalError, TimeOfDay,
+    Times, TimesError, Weekday, Zone, duration,
+};
+
+use super::object::Object;
+use super::{described, read_duration};
+
+const CADENCES: [&str; 4] = ["day", "week", "month", "cron"];
+
+/// What `every` says.
+enum Every {
+    Interval(Interval),
+    Calendar { days: Days, times: Times, fold: Fold },
+}
+
+pub(super) fn read(schedule: &Object<'_, '_>, faults: &mut Faults) -> Option<Cadence> {
+    let every = match schedule.get("every") {
+        None => {
+            let message = "a schedule needs `every`".to_owned();
+            let hint = "write an interval such as \"5m\", or a cadence such as {\"day\": {\"at\": \"07:00\"}}";
+            faults.value(schedule.place, Code::MissingKey, message, hint.to_owned());
+            None
+        }
+        Some(every) => read_every(every, &schedule.place.key("every"), faults),
+    };
+    let zone = schedule.optional("timezone", faults, read_zone);
+    let dst = schedule.optional("dst", faults, read_dst);
+    match every? {
+        Every::Interval(interval) => {
+            for key in ["timezone", "dst"].into_iter().filter(|key| schedule.get(key).is_some()) {
+                let message = format!("`{key}` has no effect on an interval");
+                let hint = "leave it out, or use a calendar cadence".to_owned();
+                faults.key(&schedule.place.key(key), Code::NoEffect, message, hint);
+            }
+            (zone.is_some() && dst.is_some()).then_some(Cadence::Interval(interval))
+        }
+        Every::Calendar { days, times, fold } => {
+            if schedule.get("timezone").is_none() {
+                let message = "a calendar cadence without `timezone` is in UTC".to_owned();
+                let hint = "say so with \"timezone\": \"UTC\", or name a zone".to_owned();
+                faults.key(&schedule.place.key("every"), Code::MissingZone, message, hint);
+            }
+            let (zone, (gap, written_fold)) =
+                (zone?.unwrap_or(Zone::utc()), dst?.unwrap_or_default());
+            let dst = Dst { gap: gap.unwrap_or_default(), fold: written_fold.unwrap_or(fold) };
+            Some(Cadence::Calendar(Calendar::new(days, times, zone, dst)))
+        }
+    }
+}
+
+fn read_every(value: &Value<'_>, place: &Place<'_>, faults: &mut Faults) -> Option<Every> {
+    match value {
+        Value::String(_) => read_interval(value, place, faults).map(Every::Interval),
+        Value::Object(entries) => {
+            let object = Object::read(entries, place, &CADENCES, faults);
+            let key = object.only_key("a cadence", faults)?;
+            let place = place.key(key);
+            read_cadence(key, object.get(key)?, &place, faults)
+        }
+        other => {
+            let message = format!("`every` is an interval or a cadence, not {}", described(other));
+            let hint = "write \"5m\", or {\"day\": {\"at\": \"07:00\"}}".to_owned();
+            faults.value(place, Code::WrongType, message, hint);
+            None
+        }
+    }
+}
+
+fn read_interval(value: &Value<'_>, place: &Place<'_>, faults: &mut Faults) -> Option<Interval> {
+    let ms = read_duration(value, place, faults)?;
+    Interval::from_ms(ms)
+        .map_err(|error| {
+            let hint = match error {
+                IntervalError::OffGrid { shorter_ms, longer_ms } => {
+                    let [shorter, longer] = [shorter_ms, longer_ms].map(duration::format_ms);
+                    Some(format!("use `{shorter}` or `{longer}`"))
+                }
+                _ => None,
+            };
+            faults.value(
+                place,
+                Code::BadInterval,
+                format!("`{value}` is not an interval: {error}"),
+                hint,
+            );
+        })
+        .ok()
+}
+
+fn read_cadence(
+    key: &str,
+    value: &Value<'_>,
+    place: &Place<'_>,
+    faults: &mut Faults,
+) -> Option<Every> {
+    let known: &[&str] = match key {
+        "cron" => return read_cron(value, place, faults),
+        "day" => &["at"],
+        "week" | "month" => &["on", "at"],
+        _ => return None,
+    };
+    let object = Object::of(value, place, &format!("`{key}`"), known, faults)?;
+    let times = object.optional("at", faults, read_times);
+    let days = match key {
+        "day" => Some(Days::every()),
+        _ => match object.get("on") {
+            None => {
+                let hint = if key == "week" {
+                    "\"on\": \"monday\""
+                } else {
+                    "\"on\": 1, or \"on\": \"last\""
+                };
+                let message = format!("a {key} cadence needs `on`");
+                faults.value(place, Code::MissingKey, message, format!("write {hint}"));
+                None
+            }
+            Some(on) if key == "week" => read_weekdays(on, &place.key("on"), faults),
+            Some(on) => read_month_days(on, &place.key("on"), faults),
+        },
+    };
+    let midnight = || Times::new(&[TimeOfDay::MIDNIGHT]).ok();
+    Some(Every::Calendar { days: days?, times: times?.or_else(midnight)?, fold: Fold::First })
+}
+
+fn read_cron(value: &Value<'_>, place: &Place<'_>, faults: &mut Faults) -> Option<Every> {
+    let text = string(value, "a cron expression", place, faults)?;
+    match Cron::parse(text) {
+        Ok(cron) => {
+            for uneven in &cron.uneven_steps {
+                let message = format!(
+                    "`{}` does not divide the {} field: gaps of {}, and of {} where it wraps",
+                    uneven.item, uneven.field, uneven.step, uneven.last_gap
+                );
+                faults.value(place, Code::UnevenStep, message, None);
+            }
+            let fold = if cron.has_every_hour { Fold::Both } else { Fold::First };
+            Some(Every::Calendar { days: cron.days, times: cron.times, fold })
+        }
+        Err(error) => {
+            let message =
+                format!("`{}` is not a cron expression: {}", shown(text), shown(&error.problem));
+            faults.value(place, Code::BadCron, message, error.hint.map(|hint| shown(&hint)));
+            None
+        }
+    }
+}
+
+/// One value or a list of them, each read by `read`, with its place in the list.
+fn one_or_more<'v, T>(
+    value: &'v Value<'v>,
+    place: &Place<'_>,
+    faults: &mut Faults,
+    read: impl Fn(&'v Value<'v>, &Place<'_>, &mut Faults) -> Option<T>,
+) -> Option<Vec<T>> {
+    let Value::Array(items) = value else {
+        return read(value, place, faults).map(|item| vec![item]);
+    };
+    if items.is_empty() {
+        faults.value(
+            place,
+            Code::BadList,
+            "the list is empty".to_owned(),
+            "name at least one".to_owned(),
+        );
+        return None;
+    }
+    let read: Vec<Option<T>> = items
+        .iter()
+        .enumerate()
+        .map(|(index, item)| read(item, &place.index(index), faults))
+        .collect();
+    read.into_iter().collect()
+}
+
+fn read_times(value: &Value<'_>, place: &Place<'_>, faults: &mut Faults) -> Option<Times> {
+    let times = one_or_more(value, place, faults, |value, place, faults| {
+        let text = string(value, "a time of day", place, faults)?;
+        TimeOfDay::from_str(text)
+            .map_err(|_| {
+                let message = format!("`{}` is not a time of day", shown(text));
+                let hint = time_hint(text)
+                    .unwrap_or("write HH:MM or HH:MM:SS, 00:00 to 23:59:59".to_owned());
+                faults.value(place, Code::BadTime, message, hint);
+            })
+            .ok()
+    })?;
+    Times::new(&times)
+        .map_err(|error| {
+            let repeated = match &error {
+                TimesError::Repeated { time } => times.iter().rposition(|other| other == time),
+                _ => None,
+            };
+            let place = &repeated.map_or(*place, |index| place.index(index));
+            faults.value(place, Code::BadList, error.to_string(), None);
+        })
+        .ok()
+}
+
+/// `7:00`, `0700` and the like, as they should be written.
+fn time_hint(text: &str) -> Option<String> {
+    let padded = match text.len() {
+        4 if text.bytes().all(|byte| byte.is_ascii_digit()) => {
+            format!("{}:{}", &text[..2], &text[2..])
+        }
+        _ if text == "24:00" => return Some("write `00:00`, of the next day".to_owned()),
+        _ => format!("0{text}"),
+    };
+    TimeOfDay::from_str(&padded).ok().map(|_| format!("write `{padded}`"))
+}
+
+fn read_weekdays(value: &Value<'_>, place: &Place<'_>, faults: &mut Faults) -> Option<Days> {
+    let weekdays = one_or_more(value, place, faults, |value, place, faults| {
+        let named = match value {
+            Value::String(text) => {
+                Weekday::ALL.into_iter().find(|weekday| weekday.as_str() == text)
+            }
+            _ => None,
+        };
+        if named.is_none() {
+            let message = format!("{} is not a weekday", quoted(value));
+            let hint = match weekday_hint(value) {
+                Some(weekday) => format!("write \"{weekday}\""),
+                None => "write \"monday\" to \"sunday\"".to_owned(),
+            };
+            faults.value(place, Code::BadWeekday, message, hint);
+        }
+        named
+    })?;
+    days(Days::weekdays(&weekdays), place, faults)
+}
+
+/// The weekday that was probably meant: `Mon`, `MONDAY`, `mondya`, or 1.
+fn weekday_hint(value: &Value<'_>) -> Option<&'static str> {
+    let names = Weekday::ALL.map(Weekday::as_str);
+    match value {
+        // 1 is Monday to everybody; 0 and 7 are Sunday to cron.
+        Value::Integer(number) => names.get(usize::try_from((*number + 6) % 7).ok()?).copied(),
+        Value::String(text) => {
+            let lower = text.to_lowercase();
+            let begins =
+                names.into_iter().find(|name| lower.len() >= 2 && name.starts_with(&lower));
+            begins.or_else(|| nearest(text, names))
+        }
+        _ => None,
+    }
+}
+
+fn read_month_days(value: &Value<'_>, place: &Place<'_>, faults: &mut Faults) -> Option<Days> {
+    let month_days = one_or_more(value, place, faults, |value, place, faults| match value {
+        Value::Integer(day) if (1..=31).contains(day) => i64::try_from(*day).ok(),
+        Value::String(text) if text == "last" => Some(Days::LAST),
+        other => {
+            let message = format!("{} is not a day of the month", quoted(other));
+            let hint = match other {
+                Value::String(text) if text.parse::<u8>().is_ok() => {
+                    format!("write {text}, without quotes")
+                }
+                Value::String(text) if text.eq_ignore_ascii_case("last") => {
+                    "write \"last\"".to_owned()
+                }
+                _ => "write 1 to 31, or \"last\"".to_owned(),
+            };
+            faults.value(place, Code::BadDay, message, hint);
+            None
+        }
+    })?;
+    days(Days::month_days(&month_days), place, faults)
+}
+
+fn days(days: Result<Days, DaysError>, place: &Place<'_>, faults: &mut Faults) -> Option<Days> {
+    days.map_err(|error| {
+        let place = match error {
+            DaysError::Repeated { index } | DaysError::NoSuchDay { index, .. } => {
+                place.index(index)
+            }
+            DaysError::Empty => *place,
+        };
+        let hint = matches!(error, DaysError::Repeated { .. })
+            .then(|| "31 is the last day too".to_owned());
+        faults.value(&place, Code::BadList, error.to_string(), hint);
+    })
+    .ok()
+}
+
+fn read_zone(value: &Value<'_>, place: &Place<'_>, faults: &mut Faults) -> Option<&'static Zone> {
+    let text = string(value, "a time zone", place, faults)?;
+    Zone::get(text)
+        .map_err(|error| {
+            let meant = error.spelling.or_else(|| nearest(text, Zone::names()).map(str::to_owned));
+            let hint = match meant {
+                Some(name) => format!("did you mean `{name}`?"),
+                None => "use an IANA name such as `Europe/Amsterdam`, or `UTC`".to_owned(),
+            };
+            let message = format!("`{}` is not a time zone of the tz database", shown(text));
+            faults.value(place, Code::BadZone, message, hint);
+        })
+        .ok()
+}
+
+fn read_dst(
+    value: &Value<'_>,
+    place: &Place<'_>,
+    faults: &mut Faults,
+) -> Option<(Option<Gap>, Option<Fold>)> {
+    const GAPS: [(&str, Gap); 3] =
+        [("shift", Gap::Shift), ("next", Gap::Next), ("skip", Gap::Skip)];
+    const FOLDS: [(&str, Fold); 3] =
+        [("first", Fold::First), ("last", Fold::Last), ("both", Fold::Both)];
+    let object = Object::of(value, place, "`dst`", &["gap", "fold"], faults)?;
+    let gap =
+        object.optional("gap", faults, |value, place, faults| word(value, place, &GAPS, faults));
+    let fold =
+        object.optional("fold", faults, |value, place, faults| word(value, place, &FOLDS, faults));
+    Some((gap?, fold?))
+}
+
+/// One of a few words.
+pub(super) fn word<T: Copy>(
+    value: &Value<'_>,
+    place: &Place<'_>,
+    words: &[(&str, T)],
+    faults: &mut Faults,
+) -> Option<T> {
+    let found = match value {
+        Value::String(text) => words.iter().find(|(word, _)| word == text),
+        _ => None,
+    };
+    if found.is_none() {
+        let list: Vec<String> = words.iter().map(|(word, _)| format!("\"{word}\"")).collect();
+        let near = match value {
+            Value::String(text) => nearest(text, words.iter().map(|(word, _)| *word)),
+            _ => None,
+        };
+        let hint = near.map_or_else(
+            || format!("write {}", list.join(" or ")),
+            |word| format!("did you mean \"{word}\"?"),
+        );
+        faults.value(
+            place,
+            Code::BadWord,
+            format!("{} is not one of the words here", quoted(value)),
+            hint,
+        );
+    }
+    found.map(|(_, value)| *value)
+}
+
+fn string<'v>(
+    value: &'v Value<'v>,
+    what: &str,
+    place: &Place<'_>,
+    faults: &mut Faults,
+) -> Option<&'v str> {
+    match value {
+        Value::String(text) => Some(text),
+        other => {
+            faults.value(
+                place,
+                Code::WrongType,
+                format!("{what} is a string, not {}", described(other)),
+                None,
+            );
+            None
+        }
+    }
+}
+
+fn quoted(value: &Value<'_>) -> String {
+    format!("`{value}`")
+}
