@@ -24,7 +24,7 @@ CREATE TABLE store_info (
     id INTEGER PRIMARY KEY CHECK (id = 1),
     clock INTEGER NOT NULL CHECK (clock IN (0, 1)), -- 0 the machine's, 1 given by hand
     tzdb_id INTEGER NOT NULL REFERENCES tzdb (id),  -- of the last write
-    last_handed_ms INTEGER,                         -- the latest instant of any hand-out
+    last_planned_ms INTEGER,                        -- the latest instant that a turn was kept of
     checksum INTEGER NOT NULL
 ) STRICT;
 

@@ -14,7 +14,6 @@ use crate::store::{Store, Transaction};
 use crate::time::{Instant, tzdb_version};
 
 use super::EngineError;
-use super::due::next_due;
 use super::queue::{Next, PLANNED_AT_MOST, Queue, Visited, Wanted};
 use super::store_info;
 use super::workflow::Planned;
@@ -42,9 +41,12 @@ pub struct Claimed {
     pub runs: Vec<RunRecord>,
     /// What was settled without a run.
     pub skipped: Vec<SkipRecord>,
-    /// The earliest instant after `now` at which anything becomes due or available. What is left
-    /// because of the limit is due already.
+    /// The earliest instant after `now` at which an occurrence becomes due of a workflow that owes
+    /// nothing. What the limit left is due already.
     pub next_due: Option<Instant>,
+    /// The earliest instant after `now` at which an open run becomes available: the end of a
+    /// delay or of a lease.
+    pub next_available: Option<Instant>,
 }
 
 /// The default length of a lease: 5 minutes.
@@ -64,14 +66,20 @@ pub fn claim(
     clock: &dyn Clock,
     request: &ClaimRequest<'_>,
 ) -> Result<Claimed, EngineError> {
-    let mut claimed =
-        Claimed { now: clock.now(), runs: Vec::new(), skipped: Vec::new(), next_due: None };
+    let mut claimed = Claimed {
+        now: clock.now(),
+        runs: Vec::new(),
+        skipped: Vec::new(),
+        next_due: None,
+        next_available: None,
+    };
     loop {
         let mut tx = store.begin_write()?;
         claimed.now = clock.now();
         let info = store_info::for_write(&mut *tx, clock)?;
         let reach = HandOut::new(request, claimed.now).carry_out(&mut *tx, info, &mut claimed)?;
-        claimed.next_due = next_due(&mut *tx, claimed.now)?;
+        claimed.next_due = tx.next_due_after(claimed.now)?;
+        claimed.next_available = tx.next_available_after(claimed.now)?;
         tx.commit()?;
         if reach == Reach::Everything {
             return Ok(claimed);
@@ -118,7 +126,7 @@ impl<'a> HandOut<'a> {
         claimed: &mut Claimed,
     ) -> Result<Reach, EngineError> {
         let wanted = Wanted { matches: self.request.matches, trigger: self.request.trigger };
-        let mut queue = Queue::new(self.now, info.last_handed, wanted, PLANNED_AT_MOST);
+        let mut queue = Queue::new(self.now, info.last_planned, wanted, PLANNED_AT_MOST);
         let mut reach = Reach::Everything;
         while claimed.runs.len() < self.request.limit {
             match queue.next(tx)? {
@@ -223,15 +231,14 @@ impl<'a> HandOut<'a> {
         let (workflows, progress): (Vec<_>, Vec<_>) =
             others.into_iter().map(|handing| (handing.workflow, handing.progress)).unzip();
         changes.extend(Planned::load(tx, workflows)?.into_iter().zip(progress));
-        let has_handed = !(self.inserted.is_empty() && self.updated.is_empty());
-        update_progress(tx, changes, self.now)?;
+        let has_planned = update_progress(tx, changes, self.now)?;
         tx.insert_runs(&self.inserted)?;
         tx.update_runs(&self.updated)?;
         tx.insert_past_attempts(&self.past)?;
         tx.insert_skips(&skips)?;
         skipped.append(&mut skips);
-        if has_handed && info.last_handed < Some(self.now) {
-            tx.set_info(&StoreInfo { last_handed: Some(self.now), ..info })?;
+        if has_planned {
+            store_info::note_planned(tx, info, self.now)?;
         }
         Ok(())
     }
@@ -286,11 +293,12 @@ impl Handing {
 }
 
 /// Writes the progress of workflows and their new places in the queue, where anything changed.
+/// True when anything did.
 fn update_progress(
     tx: &mut dyn Transaction,
     changes: Vec<(Planned, Progress)>,
     now: Instant,
-) -> Result<(), EngineError> {
+) -> Result<bool, EngineError> {
     let changes: Vec<(Planned, Progress)> = changes
         .into_iter()
         .map(|(planned, progress)| {
@@ -301,5 +309,6 @@ fn update_progress(
         .collect();
     let changed: Vec<_> =
         changes.iter().map(|(planned, progress)| (&planned.workflow, *progress)).collect();
-    Ok(tx.update_progress(&changed)?)
+    tx.update_progress(&changed)?;
+    Ok(!changed.is_empty())
 }

@@ -20,7 +20,7 @@ pub struct Due {
     pub runs: Vec<DueRun>,
     /// What would be settled without a run.
     pub skipped: Vec<(String, Skip)>,
-    /// The earliest instant after `now` at which anything becomes due or available.
+    /// The earliest instant after `now` at which an occurrence becomes due.
     pub next_due: Option<Instant>,
 }
 
@@ -46,9 +46,9 @@ pub struct DueRun {
 pub fn due(store: &mut dyn Store, clock: &dyn Clock) -> Result<Due, EngineError> {
     let mut tx = store.begin_read()?;
     let now = clock.now();
-    let last_handed = tx.info()?.and_then(|info| info.last_handed);
+    let last_planned = tx.info()?.and_then(|info| info.last_planned);
     let everything = Wanted { matches: &|_| true, trigger: None };
-    let mut queue = Queue::new(now, last_handed, everything, usize::MAX);
+    let mut queue = Queue::new(now, last_planned, everything, usize::MAX);
     let mut runs = Vec::new();
     loop {
         match queue.next(&mut *tx)? {
@@ -64,12 +64,15 @@ pub fn due(store: &mut dyn Store, clock: &dyn Clock) -> Result<Due, EngineError>
         }
     }
     let mut skipped: Vec<(String, Skip)> = Vec::new();
+    let mut next_due = tx.next_due_after(now)?;
     for Visited { planned, plan, .. } in queue.visited {
+        let to_come = planned.next_due(now);
+        next_due = [next_due, to_come].into_iter().flatten().min();
         skipped.extend(
             plan.skipped.into_iter().map(|skip| (planned.workflow.reference.clone(), skip)),
         );
     }
-    Ok(Due { now, runs, skipped, next_due: next_due(&mut *tx, now)? })
+    Ok(Due { now, runs, skipped, next_due })
 }
 
 /// The next attempt of an open run, if it has any left.
@@ -90,13 +93,4 @@ fn again(
             request_id: run.key.request_id,
         }),
     })
-}
-
-/// The earliest instant after `now` at which anything becomes due or available.
-pub(super) fn next_due(
-    tx: &mut dyn Transaction,
-    now: Instant,
-) -> Result<Option<Instant>, EngineError> {
-    let (due, available) = (tx.next_due_after(now)?, tx.next_available_after(now)?);
-    Ok([due, available].into_iter().flatten().min())
 }

@@ -9,6 +9,7 @@ use crate::store::{Store, Transaction};
 use crate::time::Instant;
 
 use super::EngineError;
+use super::queue::AHEAD_AT_MOST_MS;
 use super::workflow::{Planned, read_revisions};
 
 /// Where one workflow stands.
@@ -20,7 +21,7 @@ pub struct Standing {
     pub revision: u32,
     /// Its present schedule as canonical JSON; `None` while it is `false`.
     pub schedule: Option<String>,
-    /// The due instant of the oldest occurrence that is not settled.
+    /// When its first unsettled occurrence that is not due yet becomes due.
     pub next_due: Option<Instant>,
     /// How long its oldest owed run has been due, in milliseconds; 0 when nothing is owed.
     pub lag_ms: i64,
@@ -29,9 +30,6 @@ pub struct Standing {
     /// What needs a look: `cursor_ahead`.
     pub incidents: Vec<&'static str>,
 }
-
-/// An instant this much ahead of now is an incident: the clock was set back.
-const AHEAD_AT_MOST_MS: i64 = 60_000;
 
 /// How many workflows are read from the store at once.
 const PAGE: usize = 1_000;
@@ -70,7 +68,7 @@ fn standing(
     let timeline = Timeline::new(&read_revisions(&workflow.reference, rows)?);
     let planned = Planned { workflow, timeline };
     let owed = planned.plan(now).owed;
-    let next_due = planned.due_key(planned.workflow.progress, now).map(|key| key.due);
+    let next_due = planned.next_due(now);
     let workflow = planned.workflow;
     let present = rows.last();
     let ahead =

@@ -21,6 +21,10 @@ use super::workflow::Planned;
 /// only after a long outage; then the plans are kept and the rest is done in the next one.
 pub(super) const PLANNED_AT_MOST: usize = 10_000;
 
+/// An instant on record that lies this much ahead of now, or less, is a matter of clocks that
+/// differ; one further ahead shows that the clock was set back.
+pub(super) const AHEAD_AT_MOST_MS: i64 = 60_000;
+
 /// How many rows are read from the store at once.
 const PAGE: usize = 256;
 
@@ -61,8 +65,11 @@ pub(super) struct Visited {
 pub(super) struct Queue<'a> {
     now: Instant,
     wanted: Wanted<'a>,
-    /// No turn in the store is later, also after the clock was set back.
+    /// Of the workflows that owe anything, none has a later turn in the store.
     latest_turn: Instant,
+    /// Whether the clock was set back, by more than clocks differ: turns that were kept at a later
+    /// instant are no lower bounds, so everything that is due must be planned first.
+    is_set_back: bool,
     expired: Pages<RunRecord>,
     pending: Pages<RunRecord>,
     due: Pages<Workflow>,
@@ -91,17 +98,19 @@ struct Pages<T> {
 }
 
 impl<'a> Queue<'a> {
-    /// A walk at `now` in a store that handed out its last run at `last_handed`.
+    /// A walk at `now` in a store whose workflows were last planned at `last_planned`.
     pub(super) fn new(
         now: Instant,
-        last_handed: Option<Instant>,
+        last_planned: Option<Instant>,
         wanted: Wanted<'a>,
         planned_at_most: usize,
     ) -> Queue<'a> {
         Queue {
             now,
             wanted,
-            latest_turn: last_handed.map_or(now, |handed| handed.max(now)),
+            latest_turn: last_planned.map_or(now, |planned| planned.max(now)),
+            is_set_back: last_planned
+                .is_some_and(|planned| planned.ms_since(now) > AHEAD_AT_MOST_MS),
             expired: Pages::new(),
             pending: Pages::new(),
             due: Pages::new(),
@@ -154,7 +163,8 @@ impl<'a> Queue<'a> {
             ((run.available.unwrap_or(self.now), 0, run.reference.as_str()), Source::Pending)
         });
         let stored = self.due.front().map(|workflow| {
-            let turn = workflow.progress.due.map_or(self.now, |due| due.turn);
+            let kept = workflow.progress.due.map_or(self.now, |due| due.turn);
+            let turn = if self.is_set_back { Instant::MIN } else { kept };
             ((turn, 0, workflow.reference.as_str()), Source::Stored)
         });
         let planned = self.heap.peek().map(|Reverse(waiting)| {

@@ -3,7 +3,7 @@
 use crate::clock::Clock;
 use crate::store::Transaction;
 use crate::store::record::StoreInfo;
-use crate::time::tzdb_version;
+use crate::time::{Instant, tzdb_version};
 
 use super::EngineError;
 
@@ -16,7 +16,7 @@ pub(super) fn for_write(
     let tzdb = tzdb_version().to_owned();
     match tx.info()? {
         None => {
-            let info = StoreInfo { clock: clock.kind(), tzdb, last_handed: None };
+            let info = StoreInfo { clock: clock.kind(), tzdb, last_planned: None };
             tx.set_info(&info)?;
             Ok(info)
         }
@@ -30,4 +30,16 @@ pub(super) fn for_write(
         }
         Some(info) => Ok(info),
     }
+}
+
+/// Notes that workflows were given their places in the queue at `now`.
+pub(super) fn note_planned(
+    tx: &mut dyn Transaction,
+    info: StoreInfo,
+    now: Instant,
+) -> Result<(), EngineError> {
+    if info.last_planned < Some(now) {
+        tx.set_info(&StoreInfo { last_planned: Some(now), ..info })?;
+    }
+    Ok(())
 }

@@ -87,7 +87,7 @@ pub fn sync(
     refuse_overlap(workflows)?;
     let mut tx = store.begin_write()?;
     let now = clock.now();
-    store_info::for_write(&mut *tx, clock)?;
+    let info = store_info::for_write(&mut *tx, clock)?;
     let mut report = SyncReport { now, workflows: Vec::with_capacity(workflows.len()) };
     for (reference, schedule) in workflows {
         let synced = match tx.workflow(reference.as_str())? {
@@ -103,6 +103,7 @@ pub fn sync(
         };
         report.workflows.push(synced);
     }
+    store_info::note_planned(&mut *tx, info, now)?;
     if options.mode == SyncMode::Write {
         tx.commit()?;
     }

@@ -60,6 +60,11 @@ impl Planned {
         Some(DueKey { turn: turn.turn, due: turn.due })
     }
 
+    /// The due instant of its first unsettled occurrence that is not due at `now` yet.
+    pub(super) fn next_due(&self, now: Instant) -> Option<Instant> {
+        plan::next_due(&self.timeline, self.position(), now)
+    }
+
     fn position(&self) -> Position {
         Position { cursor: self.workflow.progress.cursor, registered: self.workflow.registered }
     }

@@ -8,6 +8,6 @@ mod timeline;
 
 pub use cut::{Cut, cut};
 pub use owed::{Owed, Plan, Position, owed};
-pub use queue::{Turn, turn};
+pub use queue::{Turn, next_due, turn};
 pub use run::{PlanError, Run, Skip, SkipReason};
 pub use timeline::{Revision, Timeline};

@@ -27,11 +27,19 @@ pub fn turn(
     let unsettled =
         plan.skipped.first().map(|skip| skip.first).or(plan.owed.map(|owed| owed.first));
     let due = match unsettled.and_then(|oldest| timeline.at_or_after(oldest)) {
+        // A first run takes the newest whenever it is asked, also after the clock was set back.
+        Some(_) if position.cursor.is_none() => Instant::MIN,
         Some(oldest) => timeline.due(oldest),
-        None => timeline.due(first_to_come(timeline, position, now)?),
+        // So a first run that was dropped as too old stays dropped when the clock is set back.
+        None => next_due(timeline, position, now)?,
     };
     let owed = plan.owed.map_or(due, |owed| owed.due);
     Some(Turn { turn: last_handed.map_or(owed, |handed| handed.max(owed)), due })
+}
+
+/// The due instant of the first unsettled occurrence that is not due at `now` yet.
+pub fn next_due(timeline: &Timeline, position: Position, now: Instant) -> Option<Instant> {
+    first_to_come(timeline, position, now).map(|place| timeline.due(place))
 }
 
 /// The first unsettled occurrence that is not due yet.

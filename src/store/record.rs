@@ -17,8 +17,9 @@ pub struct StoreInfo {
     pub clock: ClockKind,
     /// The tz database version of the last write.
     pub tzdb: String,
-    /// The latest instant at which any run was handed out: no turn is later.
-    pub last_handed: Option<Instant>,
+    /// The latest instant at which any workflow was given its place in the queue. Of the workflows
+    /// that owe anything no turn is later; before it, turns are no lower bounds.
+    pub last_planned: Option<Instant>,
 }
 
 /// Whose clock a store lives by.

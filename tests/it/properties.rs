@@ -160,8 +160,9 @@ proptest! {
         let plan = plan::owed(&timeline, &policies, position, now);
         let phase_ms = schedule.definition.phase_ms(&reference());
         let cadence = schedule.definition.cadence();
-        let expected = match (cursor.checked_add_ms(1), now.checked_add_ms(1 - phase_ms)) {
-            (Some(from), Some(to)) => cadence.count(from, to),
+        let newest = now.checked_add_ms(-phase_ms).and_then(|newest| cadence.at_or_before(newest));
+        let expected = match (cursor.checked_add_ms(1), newest) {
+            (Some(from), Some(newest)) if from <= newest => cadence.count(from, newest) + 1,
             _ => 0,
         };
         let skipped: u64 = plan.skipped.iter().map(|skip| skip.count).sum();

@@ -9,9 +9,7 @@ use std::fs;
 use std::path::Path;
 
 use windowpane::clock::FixedClock;
-use windowpane::engine::{
-    self, Change, ClaimRequest, DEFAULT_LEASE_MS, EngineError, SyncMode, SyncOptions,
-};
+use windowpane::engine::{self, Change, ClaimRequest, EngineError, SyncMode, SyncOptions};
 use windowpane::schedule::{Reference, Schedule};
 use windowpane::store::lifecycle::{Finish, Verdict};
 use windowpane::store::model::ModelStore;
@@ -19,6 +17,9 @@ use windowpane::store::record::{RunFilter, RunRecord, SkipFilter, SkipRecord, Tr
 use windowpane::store::sqlite::SqliteStore;
 use windowpane::store::{RunId, Store};
 use windowpane::time::{Instant, Window, duration};
+
+/// Longer than any story, where the story names no lease.
+const LEASE_MS: i64 = 1_000 * 86_400_000;
 
 /// A story that is being told on one store.
 struct Telling<'a> {
@@ -115,7 +116,7 @@ impl Telling<'_> {
             limit: options.get("limit").map_or(100, |limit| limit.parse().unwrap()),
             lease_ms: options
                 .get("lease")
-                .map_or(DEFAULT_LEASE_MS, |lease| duration::parse_ms(lease).unwrap()),
+                .map_or(LEASE_MS, |lease| duration::parse_ms(lease).unwrap()),
             matches: &|reference| reference.starts_with(prefix),
             trigger: options.get("trigger").map(|word| Trigger::from_word(word).unwrap()),
         };
@@ -150,7 +151,7 @@ impl Telling<'_> {
                 let options = options(rest);
                 let lease_ms = options
                     .get("lease")
-                    .map_or(DEFAULT_LEASE_MS, |lease| duration::parse_ms(lease).unwrap());
+                    .map_or(LEASE_MS, |lease| duration::parse_ms(lease).unwrap());
                 engine::heartbeat(
                     self.store,
                     &clock,

@@ -11,10 +11,10 @@ use super::transaction::SqliteTransaction;
 
 const TABLE: &str = "store_info";
 
-const SELECT: &str = "SELECT clock, version, last_handed_ms, checksum
+const SELECT: &str = "SELECT clock, version, last_planned_ms, checksum
     FROM store_info LEFT JOIN tzdb ON tzdb.id = tzdb_id";
 
-const REPLACE: &str = "REPLACE INTO store_info (id, clock, tzdb_id, last_handed_ms, checksum)
+const REPLACE: &str = "REPLACE INTO store_info (id, clock, tzdb_id, last_planned_ms, checksum)
     VALUES (1, ?1, ?2, ?3, ?4)";
 
 impl SqliteTransaction<'_> {
@@ -23,7 +23,7 @@ impl SqliteTransaction<'_> {
             let info = StoreInfo {
                 clock: columns.code()?,
                 tzdb: columns.text()?,
-                last_handed: columns.instant_or_none()?,
+                last_planned: columns.instant_or_none()?,
             };
             columns.check(checksum::of_info(&info), || TABLE.to_owned())?;
             Ok(info)
@@ -35,7 +35,7 @@ impl SqliteTransaction<'_> {
         let values = params![
             info.clock.code(),
             self.tzdb_id(&info.tzdb)?,
-            info.last_handed.map(Instant::as_ms),
+            info.last_planned.map(Instant::as_ms),
             checksum::of_info(info),
         ];
         self.change_one(TABLE, REPLACE, values)

@@ -96,10 +96,10 @@ impl Simulation {
 
     fn pass_time(&mut self) {
         let ms = match self.rng.u32(..12) {
-            0 => -self.rng.i64(..4 * 3_600_000),
-            1 => self.rng.i64(..40 * 86_400_000),
-            2..=5 => self.rng.i64(..4 * 3_600_000),
-            _ => self.rng.i64(..20 * 60_000),
+            0 => -self.rng.i64(0..4 * 3_600_000),
+            1 => self.rng.i64(0..40 * 86_400_000),
+            2..=5 => self.rng.i64(0..4 * 3_600_000),
+            _ => self.rng.i64(0..20 * 60_000),
         };
         self.now = self.now.checked_add_ms(ms).unwrap();
     }
@@ -154,15 +154,13 @@ impl Simulation {
         let Some((id, token)) = self.pick() else { return };
         let verdict = match self.rng.u32(..4) {
             0 => Verdict::Failed { retry_in_ms: None },
-            1 => Verdict::Failed { retry_in_ms: Some(self.rng.i64(..3_600_000)) },
+            1 => Verdict::Failed { retry_in_ms: Some(self.rng.i64(0..3_600_000)) },
             _ => Verdict::Succeeded,
         };
         let finish = Finish { verdict, error: None, output: None };
         let clock = self.clock();
         let finished = self.tolerate(|store| engine::finish(store, &clock, &id, token, &finish));
-        if let Some(run) = finished {
-            self.audit.finished(&run, token);
-        }
+        self.audit.ended(&id, token, finished.as_ref());
     }
 
     fn heartbeat(&mut self) {
@@ -178,9 +176,8 @@ impl Simulation {
     fn release(&mut self) {
         let Some((id, token)) = self.pick() else { return };
         let clock = self.clock();
-        if let Some(run) = self.tolerate(|store| engine::release(store, &clock, &id, token)) {
-            self.audit.finished(&run, token);
-        }
+        let released = self.tolerate(|store| engine::release(store, &clock, &id, token));
+        self.audit.ended(&id, token, released.as_ref());
     }
 
     /// What a crash or a lost lease leaves behind is for the audit to find.

@@ -221,10 +221,10 @@ fn tzdb() -> impl Strategy<Value = String> {
 
 fn info() -> impl Strategy<Value = StoreInfo> {
     let clock = prop_oneof![Just(ClockKind::System), Just(ClockKind::Test)];
-    (clock, tzdb(), option::of(instant())).prop_map(|(clock, tzdb, last_handed)| StoreInfo {
+    (clock, tzdb(), option::of(instant())).prop_map(|(clock, tzdb, last_planned)| StoreInfo {
         clock,
         tzdb,
-        last_handed,
+        last_planned,
     })
 }
 
