@@ -1,0 +1,26 @@
+//! The rows that leave the process: each defined once, printed as JSON, JSON Lines, CSV or a
+//! table. No rule lives here.
+
+#[cfg(feature = "cli")]
+mod csv;
+mod json;
+mod plan;
+mod problem;
+mod records;
+mod registry;
+mod row;
+#[cfg(feature = "cli")]
+mod sheet;
+#[cfg(feature = "cli")]
+mod table;
+mod text;
+
+pub use json::to_json;
+pub use plan::{ClaimRow, DueRow, PlanRow, SkippedRow};
+pub use problem::Problem;
+pub use records::{AttemptRow, RunRow, SkipRow};
+pub use registry::{StandingRow, SyncRow};
+pub use row::{Cells, Column, IdParts, Json, Millis, Prose, Row, Shown, Value};
+#[cfg(feature = "cli")]
+pub use sheet::{Format, Sheet};
+pub use text::escape_controls;
