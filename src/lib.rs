@@ -11,6 +11,8 @@
 //!
 //! Nothing above `clock` knows what time it is: `now` is an argument everywhere else.
 
+#[cfg(feature = "cli")]
+pub mod cli;
 pub mod clock;
 pub mod engine;
 pub mod plan;

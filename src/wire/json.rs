@@ -54,7 +54,7 @@ pub(crate) fn write_value(buffer: &mut Vec<u8>, value: Value<'_>) {
         Value::Number(number) | Value::Millis(number) => {
             buffer.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
         }
-        Value::Json(json) => buffer.extend_from_slice(json.as_bytes()),
+        Value::Json(json) => write_json(buffer, json),
         Value::Words(words) => write_words(buffer, words),
     }
 }
@@ -111,6 +111,25 @@ fn write_escaped(buffer: &mut Vec<u8>, text: &str) {
     }
 }
 
+/// Appends JSON text on one line. In valid JSON a line end is only ever white space, and any
+/// other control character stands in a string.
+fn write_json(buffer: &mut Vec<u8>, json: &str) {
+    if !json.chars().any(char::is_control) {
+        buffer.extend_from_slice(json.as_bytes());
+        return;
+    }
+    for char in json.chars() {
+        match char {
+            '\n' | '\r' => {}
+            '\t' => buffer.push(b' '),
+            _ if char.is_control() => {
+                buffer.extend_from_slice(format!("\\u{:04x}", u32::from(char)).as_bytes());
+            }
+            _ => buffer.extend_from_slice(char.encode_utf8(&mut [0; 4]).as_bytes()),
+        }
+    }
+}
+
 /// The bytes that call for a closer look: controls, quotes, backslashes, and the lead byte of
 /// the controls U+0080 to U+009F.
 const LOOK: [bool; 256] = {
@@ -147,5 +166,12 @@ mod tests {
         check("\u{1b}[31m\n\t\r\0", r#""\u001b[31m\n\t\r\u0000""#);
         check("\u{9b}31m\u{7f}", r#""\u009b31m\u007f""#);
         check("\u{a0}£", "\"\u{a0}£\"");
+    }
+
+    #[test]
+    fn json_stays_on_one_line() {
+        let mut buffer = Vec::new();
+        write_json(&mut buffer, "{\r\n\t\"a\": [1,\n2],\n \"b\": \"\u{9b}x\"}\n");
+        assert_eq!(buffer, br#"{ "a": [1,2], "b": "\u009bx"}"#);
     }
 }

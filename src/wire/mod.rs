@@ -18,7 +18,7 @@ mod text;
 pub use json::to_json;
 pub use plan::{ClaimRow, DueRow, PlanRow, SkippedRow};
 pub use problem::Problem;
-pub use records::{AttemptRow, RunRow, SkipRow};
+pub use records::{AnswerRow, AttemptRow, RunRow, SkipRow};
 pub use registry::{StandingRow, SyncRow};
 pub use row::{Cells, Column, IdParts, Json, Millis, Prose, Row, Shown, Value};
 #[cfg(feature = "cli")]

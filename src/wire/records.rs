@@ -5,7 +5,7 @@ use crate::time::{Authored, Instant};
 
 use super::json::write_row;
 use super::plan::DueRow;
-use super::row::{Json, Prose, row};
+use super::row::{IdParts, Json, Prose, row};
 
 /// One run record, whole.
 #[derive(Debug, Clone)]
@@ -36,10 +36,12 @@ impl<'a> RunRow<'a> {
     fn attempt(&self) -> Option<&'a Attempt> {
         self.run.attempt.as_ref()
     }
+}
 
-    fn available_in(&self, state: RunState) -> Option<Instant> {
-        self.run.available.filter(|_| self.run.state == state)
-    }
+/// The instant `available` of a run in `state`: of a claimed run the expiry of its lease, of a
+/// pending one the earliest instant of its next hand-out.
+fn available_in(state: RunState, run: &RunRecord) -> Option<Instant> {
+    run.available.filter(|_| run.state == state)
 }
 
 row!(RunRow<'_>: row => {
@@ -49,8 +51,8 @@ row!(RunRow<'_>: row => {
     data "worker" = row.attempt().map(|attempt| attempt.worker.as_str()),
     data "claimed" = row.attempt().map(|attempt| attempt.claimed),
     shown "ended" = row.attempt().and_then(|attempt| attempt.ended),
-    shown "lease_expires" = row.available_in(RunState::Claimed),
-    data "available" = row.available_in(RunState::Pending),
+    shown "lease_expires" = available_in(RunState::Claimed, row.run),
+    data "available" = available_in(RunState::Pending, row.run),
     shown "error" = row.attempt().and_then(|attempt| attempt.error.as_deref()).map(Prose),
     data "output" = row.run.output.as_deref().map(Json),
     data "local" = row.local.as_deref(),
@@ -93,4 +95,27 @@ row!(SkipRow<'_>: row => {
     shown "skipped" = row.0.skipped,
     data "revision" = row.0.revision,
     data "tzdb" = row.0.tzdb.as_str(),
+});
+
+/// How a run stands after a heartbeat, a finish or a release.
+#[derive(Debug, Clone, Copy)]
+pub struct AnswerRow<'a>(pub &'a RunRecord);
+
+impl<'a> AnswerRow<'a> {
+    fn id(&self) -> IdParts<'a> {
+        let RunRecord { reference, key, .. } = self.0;
+        IdParts { reference, occurrence: key.occurrence, request_id: &key.request_id }
+    }
+}
+
+row!(AnswerRow<'_>: row => {
+    shown "id" = row.id(),
+    data "ref" = row.0.reference.as_str(),
+    data "occurrence" = row.0.key.occurrence,
+    data "request_id" = row.0.key.request_id.as_str(),
+    shown "state" = row.0.state.as_str(),
+    shown "attempt" = row.0.attempts,
+    data "token" = row.0.attempt.as_ref().map(|attempt| attempt.token),
+    shown "lease_expires" = available_in(RunState::Claimed, row.0),
+    shown "available" = available_in(RunState::Pending, row.0),
 });
