@@ -76,11 +76,8 @@ pub(super) fn claim(args: Claim, context: &Context) -> Result<Exit, Failure> {
         trigger: args.choice.trigger(),
     };
     let claimed = engine::claim(&mut *store, &*context.clock, &request)?;
-    let answer = Answer {
-        now: claimed.now,
-        next_due: claimed.next_due,
-        skipped: claimed.skipped.len(),
-    };
+    let answer =
+        Answer { now: claimed.now, next_due: claimed.next_due, skipped: claimed.skipped.len() };
     let runs = claimed.runs.iter().map(|run| Ok(ClaimRow(run)));
     answer.print(&context.console, runs, claimed.skipped.iter().map(SkippedRow::from))
 }

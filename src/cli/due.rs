@@ -63,8 +63,7 @@ fn by_records(url: &str, context: &Context) -> Result<Exit, Failure> {
             revision: run.plan.revision,
         })
     });
-    let skipped =
-        due.skipped.iter().map(|(reference, skip)| SkippedRow { reference, skip: *skip });
+    let skipped = due.skipped.iter().map(|(reference, skip)| SkippedRow { reference, skip: *skip });
     answer.print(&context.console, runs, skipped)
 }
 
@@ -132,12 +131,7 @@ impl<'a> Owing<'a> {
 }
 
 /// When the first occurrence becomes due that `plan` does not settle.
-fn next_due(
-    timeline: &Timeline,
-    position: Position,
-    plan: &Plan,
-    now: Instant,
-) -> Option<Instant> {
+fn next_due(timeline: &Timeline, position: Position, plan: &Plan, now: Instant) -> Option<Instant> {
     let settled = plan.owed.map(|owed| owed.last).or(plan.skipped.last().map(|skip| skip.last));
     let after = Position { cursor: settled.or(position.cursor), ..position };
     let nothing = Plan { skipped: Vec::new(), owed: None };

@@ -57,11 +57,8 @@ pub(super) fn finish(args: Finish, context: &Context) -> Result<Exit, Failure> {
         }
         Status::Succeeded => lifecycle::FinishStatus::Succeeded,
     };
-    let finish = lifecycle::Finish {
-        status,
-        error: args.error.as_deref(),
-        output: args.output.as_deref(),
-    };
+    let finish =
+        lifecycle::Finish { status, error: args.error.as_deref(), output: args.output.as_deref() };
     let mut store = store::open(&args.db.url, Access::Existing, &context.console)?;
     let Held { id, token } = &args.held;
     let run = engine::finish(&mut *store, &*context.clock, id, *token, &finish)?;

@@ -3,8 +3,8 @@
 use clap::Args;
 
 use crate::engine::EngineError;
-use crate::store::record::WorkflowId;
 use crate::store::Transaction;
+use crate::store::record::WorkflowId;
 use crate::time::Instant;
 
 use super::args::Db;

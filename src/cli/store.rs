@@ -17,7 +17,11 @@ pub(super) enum Access {
 }
 
 /// Opens a store, and warns when another tz database version wrote it last.
-pub(super) fn open(url: &str, access: Access, console: &Console) -> Result<Box<dyn Store>, Failure> {
+pub(super) fn open(
+    url: &str,
+    access: Access,
+    console: &Console,
+) -> Result<Box<dyn Store>, Failure> {
     let path = sqlite_path(url)?;
     let mut store = open_sqlite(path, access)?;
     let info = store.begin_read()?.info()?;

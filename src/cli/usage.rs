@@ -1,6 +1,7 @@
 //! What the program says of itself, and of a command line that it cannot read.
 
 use std::ffi::OsString;
+use std::sync::LazyLock;
 
 use clap::error::ErrorKind;
 
@@ -12,8 +13,10 @@ use super::console::Console;
 use super::failure::Exit;
 
 /// The version of the program and of its tz database.
-pub(super) fn version() -> String {
-    format!("{} (tz database {})", env!("CARGO_PKG_VERSION"), tzdb_version())
+pub(super) fn version() -> &'static str {
+    static VERSION: LazyLock<String> =
+        LazyLock::new(|| format!("{} (tz database {})", env!("CARGO_PKG_VERSION"), tzdb_version()));
+    &VERSION
 }
 
 /// Prints help where it was asked for, else what is wrong with the command line.

@@ -6,6 +6,8 @@ mod error;
 mod lease;
 mod list;
 mod queue;
+#[cfg(feature = "cli")]
+pub mod runner;
 mod store_info;
 mod sync;
 mod workflow;

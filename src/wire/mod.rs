@@ -22,5 +22,5 @@ pub use records::{AnswerRow, AttemptRow, RunRow, SkipRow};
 pub use registry::{StandingRow, SyncRow};
 pub use row::{Cells, Column, IdParts, Json, Millis, Prose, Row, Shown, Value};
 #[cfg(feature = "cli")]
-pub use sheet::{Format, Sheet};
+pub use sheet::{Format, List, Sheet};
 pub use text::escape_controls;

@@ -1,11 +1,10 @@
 //! A sheet: the rows that one command prints, in the form that was asked for.
 
 use std::io::{self, Write};
-use std::marker::PhantomData;
 
 use super::csv::Csv;
 use super::json;
-use super::row::{Row, Value};
+use super::row::{Column, Row, Value};
 use super::table::Table;
 
 /// The forms of rows.
@@ -102,8 +101,9 @@ impl<W: Write> Sheet<W> {
         Ok(())
     }
 
-    /// Begins the list that every form prints.
-    pub fn list<R: Row>(&mut self, name: &str) -> io::Result<List<'_, W, R>> {
+    /// Begins the list that every form prints. Its rows are of the one type `R`, with whatever
+    /// lifetimes.
+    pub fn list<R: Row>(&mut self, name: &str) -> io::Result<List<'_, W>> {
         match &mut self.printer {
             Printer::Table(table) => table.header(R::COLUMNS),
             Printer::Jsonl(_) => {}
@@ -113,7 +113,7 @@ impl<W: Write> Sheet<W> {
             }
             Printer::Csv(csv) => csv.header(R::COLUMNS)?,
         }
-        Ok(List { printer: &mut self.printer, is_empty: true, rows: PhantomData })
+        Ok(List { printer: &mut self.printer, is_empty: true, columns: R::COLUMNS })
     }
 
     /// Prints what is left.
@@ -144,16 +144,17 @@ impl<W: Write> Printer<W> {
 }
 
 /// A list of a sheet that is being printed.
-pub struct List<'a, W: Write, R: Row> {
+pub struct List<'a, W: Write> {
     printer: &'a mut Printer<W>,
     is_empty: bool,
-    rows: PhantomData<fn(&R)>,
+    columns: &'static [Column],
 }
 
-impl<W: Write, R: Row> List<'_, W, R> {
+impl<W: Write> List<'_, W> {
     /// Prints one row.
     #[inline]
-    pub fn row(&mut self, row: &R) -> io::Result<()> {
+    pub fn row<R: Row>(&mut self, row: &R) -> io::Result<()> {
+        debug_assert_eq!(self.columns, R::COLUMNS, "a list holds rows of one type");
         match self.printer {
             Printer::Jsonl(lines) => {
                 json::write_row(&mut lines.buffer, row);
