@@ -8,7 +8,7 @@ use crate::clock::{Clock, FixedClock, SystemClock};
 use crate::schedule::Reference;
 use crate::store::record::Trigger;
 use crate::time::{Instant, duration};
-use crate::wire::Format;
+use crate::wire::{Format, checked_json};
 
 /// What every command takes.
 #[derive(Debug, Clone, Copy, Args)]
@@ -121,8 +121,8 @@ pub(super) fn name(text: &str) -> Result<String, &'static str> {
 
 /// Reads JSON and gives back its text.
 pub(super) fn json(text: &str) -> Result<String, String> {
-    match serde_json::from_str::<serde::de::IgnoredAny>(text) {
-        Ok(_) => Ok(text.trim().to_owned()),
+    match checked_json(text) {
+        Ok(json) => Ok(json.to_owned()),
         Err(error) => Err(format!("it is not JSON: {error}")),
     }
 }

@@ -223,8 +223,8 @@ impl InstantText {
         self.set_pair(21, ms % 100);
         let digits = match ms {
             0 => 0,
-            _ if ms % 100 == 0 => 1,
-            _ if ms % 10 == 0 => 2,
+            _ if ms.is_multiple_of(100) => 1,
+            _ if ms.is_multiple_of(10) => 2,
             _ => 3,
         };
         let end = if digits == 0 { 19 } else { 20 + digits };

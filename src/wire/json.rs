@@ -2,6 +2,8 @@
 
 use std::io;
 
+use serde::de::IgnoredAny;
+
 use super::row::{Cells, Column, IdParts, Row, Value};
 
 /// A row as JSON text.
@@ -10,6 +12,14 @@ pub fn to_json(row: &impl Row) -> String {
     write_row(&mut buffer, row);
     // Whatever is written below is UTF-8.
     String::from_utf8_lossy(&buffer).into_owned()
+}
+
+/// A text as JSON that may stand in a row: without white space around it.
+///
+/// # Errors
+/// It is not JSON, for this reason.
+pub fn checked_json(text: &str) -> Result<&str, serde_json::Error> {
+    serde_json::from_str::<IgnoredAny>(text).map(|_| text.trim())
 }
 
 /// Appends a row as an object.

@@ -15,7 +15,7 @@ mod sheet;
 mod table;
 mod text;
 
-pub use json::to_json;
+pub use json::{checked_json, to_json};
 pub use plan::{ClaimRow, DueRow, PlanRow, SkippedRow};
 pub use problem::Problem;
 pub use records::{AnswerRow, AttemptRow, RunRow, SkipRow};

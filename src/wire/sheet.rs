@@ -35,7 +35,7 @@ enum Printer<W: Write> {
     Table(Table<W>),
     Jsonl(Lines<W>),
     Json { lines: Lines<W>, members: usize },
-    Csv(Csv<W>),
+    Csv(Box<Csv<W>>),
 }
 
 /// Bytes on their way out.
@@ -68,7 +68,7 @@ impl<W: Write> Sheet<W> {
             Format::Table => Printer::Table(Table::new(out)),
             Format::Jsonl => Printer::Jsonl(Lines::new(out)),
             Format::Json => Printer::Json { lines: Lines::new(out), members: 0 },
-            Format::Csv => Printer::Csv(Csv::new(out, BUFFER_BYTES)),
+            Format::Csv => Printer::Csv(Box::new(Csv::new(out, BUFFER_BYTES))),
         };
         Sheet { printer }
     }

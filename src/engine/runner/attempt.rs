@@ -80,7 +80,7 @@ struct Ended {
 
 /// What became of an attempt.
 pub(super) enum Settled {
-    Finished(RunRecord),
+    Finished(Box<RunRecord>),
     Released,
     Refused(EngineError),
     Busy(StoreError),
@@ -363,9 +363,13 @@ impl Ended {
             Verdict::Finish { status, error, output } => {
                 let error = error.as_deref();
                 let end = Finish { status: *status, error, output: output.as_deref() };
-                finish(store, clock, id, *token, &end).map(Settled::Finished)
+                let run = finish(store, clock, id, *token, &end)?;
+                Ok(Settled::Finished(Box::new(run)))
             }
-            Verdict::Release => release(store, clock, id, *token).map(|_| Settled::Released),
+            Verdict::Release => {
+                release(store, clock, id, *token)?;
+                Ok(Settled::Released)
+            }
         }
     }
 }

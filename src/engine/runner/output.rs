@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use serde::de::IgnoredAny;
+use crate::wire::checked_json;
 
 /// The largest output, in bytes of JSON text.
 pub const OUTPUT_LIMIT_BYTES: u64 = 1024 * 1024;
@@ -32,8 +32,8 @@ pub(super) fn read(path: &Path) -> Output {
     }
     match String::from_utf8(bytes) {
         Ok(text) if text.trim().is_empty() => Output::None,
-        Ok(text) => match serde_json::from_str::<IgnoredAny>(&text) {
-            Ok(_) => Output::Json(text.trim().to_owned()),
+        Ok(text) => match checked_json(&text) {
+            Ok(json) => Output::Json(json.to_owned()),
             Err(error) => Output::Bad(format!("it is not JSON: {error}")),
         },
         Err(_) => Output::Bad("it is not UTF-8".to_owned()),
