@@ -165,6 +165,10 @@ fn tell(
             message: error.to_string(),
             hint: Some("what the command did counts no more".to_owned()),
         },
+        Report::Stopping(1) => return console.note("stopping; 1 command still runs"),
+        Report::Stopping(many) => {
+            return console.note(&format!("stopping; {many} commands still run"));
+        }
         Report::Busy(error) => Problem {
             code: error.code(),
             message: error.to_string(),

@@ -64,6 +64,8 @@ pub enum Report<'a> {
     Refused(EngineError),
     /// Another process holds the store; it is tried again.
     Busy(StoreError),
+    /// It was told to stop, and waits for so many commands.
+    Stopping(usize),
 }
 
 /// A runner that is not running yet.
@@ -165,6 +167,7 @@ impl Work<'_> {
         match (event, self.mode) {
             (Event::Stop, Mode::Working) => {
                 self.mode = Mode::Waiting(now.after_ms(self.options.grace_ms));
+                (self.report)(self.store, Report::Stopping(self.attempts.len()));
             }
             (Event::Stop, _) => {
                 self.mode = Mode::Ending;
