@@ -46,8 +46,8 @@ enum Status {
 }
 
 pub(super) fn finish(args: Finish, context: &Context) -> Result<Exit, Failure> {
-    let status = match args.status {
-        Status::Failed => lifecycle::FinishStatus::Failed { retry_in_ms: args.retry_in },
+    let verdict = match args.status {
+        Status::Failed => lifecycle::Verdict::Failed { retry_in_ms: args.retry_in },
         Status::Succeeded if args.error.is_some() || args.retry_in.is_some() => {
             return Err(Failure::failed(
                 "usage",
@@ -55,10 +55,9 @@ pub(super) fn finish(args: Finish, context: &Context) -> Result<Exit, Failure> {
                 None,
             ));
         }
-        Status::Succeeded => lifecycle::FinishStatus::Succeeded,
+        Status::Succeeded => lifecycle::Verdict::Succeeded,
     };
-    let finish =
-        lifecycle::Finish { status, error: args.error.as_deref(), output: args.output.as_deref() };
+    let finish = lifecycle::Finish { verdict, error: args.error, output: args.output };
     let mut store = store::open(&args.db.url, Access::Existing, &context.console)?;
     let Held { id, token } = &args.held;
     let run = engine::finish(&mut *store, &*context.clock, id, *token, &finish)?;

@@ -1,6 +1,9 @@
 //! Opening the store that `--db` names.
 
+use std::path::Path;
+
 use crate::store::Store;
+use crate::store::sqlite::SqliteStore;
 use crate::time::tzdb_version;
 use crate::wire::Problem;
 
@@ -67,6 +70,9 @@ fn sqlite_path(url: &str) -> Result<&str, Failure> {
 }
 
 fn open_sqlite(path: &str, access: Access) -> Result<Box<dyn Store>, Failure> {
-    let _ = (path, access);
-    todo!()
+    let path = Path::new(path);
+    Ok(Box::new(match access {
+        Access::Existing => SqliteStore::open_existing(path)?,
+        Access::Create => SqliteStore::open(path)?,
+    }))
 }

@@ -3,7 +3,6 @@
 use std::sync::mpsc::Sender;
 
 use crate::clock::{Clock, Moment};
-use crate::store::lifecycle::Finish;
 use crate::store::record::RunRecord;
 use crate::store::{RunId, Store, StoreError};
 use crate::time::duration;
@@ -360,10 +359,8 @@ impl Ended {
     fn settle(&self, store: &mut dyn Store, clock: &dyn Clock) -> Result<Settled, EngineError> {
         let Held { id, token } = &self.held;
         match &self.verdict {
-            Verdict::Finish { status, error, output } => {
-                let error = error.as_deref();
-                let end = Finish { status: *status, error, output: output.as_deref() };
-                let run = finish(store, clock, id, *token, &end)?;
+            Verdict::Finish(end) => {
+                let run = finish(store, clock, id, *token, end)?;
                 Ok(Settled::Finished(Box::new(run)))
             }
             Verdict::Release => {

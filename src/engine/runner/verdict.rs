@@ -3,7 +3,7 @@
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 
-use crate::store::lifecycle::FinishStatus;
+use crate::store::lifecycle::{self, Finish};
 
 use super::output::Output;
 use super::tail::Tail;
@@ -18,14 +18,7 @@ const RETRY_IN_MS: i64 = 60 * 1_000;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// The attempt is over.
-    Finish {
-        /// How it ended.
-        status: FinishStatus,
-        /// Why it failed.
-        error: Option<String>,
-        /// What it left, as JSON text.
-        output: Option<String>,
-    },
+    Finish(Finish),
     /// The run is given back.
     Release,
 }
@@ -70,11 +63,12 @@ pub(super) fn of_trouble(error: &std::io::Error) -> Verdict {
 }
 
 fn success(output: Option<String>) -> Verdict {
-    Verdict::Finish { status: FinishStatus::Succeeded, error: None, output }
+    Verdict::Finish(Finish { verdict: lifecycle::Verdict::Succeeded, error: None, output })
 }
 
 fn failure(retry_in_ms: Option<i64>, how: &str, tail: &Tail, output: Option<String>) -> Verdict {
     let tail = tail.to_text();
     let error = if tail.is_empty() { how.to_owned() } else { format!("{how}\n{tail}") };
-    Verdict::Finish { status: FinishStatus::Failed { retry_in_ms }, error: Some(error), output }
+    let verdict = lifecycle::Verdict::Failed { retry_in_ms };
+    Verdict::Finish(Finish { verdict, error: Some(error), output })
 }

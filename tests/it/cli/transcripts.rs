@@ -54,7 +54,8 @@ fn answer(output: &Output) -> String {
 #[test]
 fn every_transcript_plays_as_written() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/commands");
-    let mut paths: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut paths: Vec<_> =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort();
     assert!(!paths.is_empty());
     let mut wrong = Vec::new();
