@@ -8,7 +8,7 @@ use crate::clock::{Clock, FixedClock, SystemClock};
 use crate::schedule::Reference;
 use crate::store::record::Trigger;
 use crate::time::{Instant, duration};
-use crate::wire::{Format, checked_json};
+use crate::wire::{Format, OutputError, checked_output};
 
 /// What every command takes.
 #[derive(Debug, Clone, Copy, Args)]
@@ -57,7 +57,7 @@ impl From<FormatName> for Format {
 }
 
 /// Which documents to read.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub(super) struct Documents {
     /// Workflow documents (.json, .jsonl), folders of them, or - for standard input
     #[arg(value_name = "PATH")]
@@ -70,6 +70,18 @@ pub(super) struct Documents {
     /// The ref of the one document that names none
     #[arg(long = "ref", value_name = "REF", value_parser = Reference::new)]
     pub(super) reference: Option<Reference>,
+}
+
+impl Documents {
+    /// The documents at some paths.
+    pub(super) fn at(paths: Vec<PathBuf>, reference: Option<Reference>) -> Documents {
+        Documents { paths, schedule: None, reference }
+    }
+
+    /// Whether none are named.
+    pub(super) fn is_empty(&self) -> bool {
+        self.paths.is_empty() && self.schedule.is_none()
+    }
 }
 
 /// Where the records are.
@@ -119,10 +131,7 @@ pub(super) fn name(text: &str) -> Result<String, &'static str> {
     if text.trim().is_empty() { Err("it must not be empty") } else { Ok(text.to_owned()) }
 }
 
-/// Reads JSON and gives back its text.
-pub(super) fn json(text: &str) -> Result<String, String> {
-    match checked_json(text) {
-        Ok(json) => Ok(json.to_owned()),
-        Err(error) => Err(format!("it is not JSON: {error}")),
-    }
+/// Reads the output of a run.
+pub(super) fn output(text: &str) -> Result<String, OutputError> {
+    checked_output(text).map(str::to_owned)
 }

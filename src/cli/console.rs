@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 use std::os::fd::AsFd;
 
-use crate::wire::{Format, Problem, Sheet, to_json};
+use crate::wire::{Format, Problem, Sheet, Warning, to_json};
 
 use super::args::FormatName;
 
@@ -47,25 +47,24 @@ impl Console {
 
     /// Says an error.
     pub(super) fn error(&self, problem: &Problem) {
-        self.say("error", problem);
+        match self.talk {
+            Talk::Text => tell(&problem.to_text("error")),
+            Talk::Json => tell(&format!("{}\n", to_json(problem))),
+        }
     }
 
     /// Says a warning.
     pub(super) fn warn(&self, problem: &Problem) {
-        self.say("warning", problem);
+        match self.talk {
+            Talk::Text => tell(&problem.to_text("warning")),
+            Talk::Json => tell(&format!("{}\n", to_json(&Warning(problem)))),
+        }
     }
 
     /// Tells people who look at a table what its rows leave out.
     pub(super) fn note(&self, text: &str) {
         if self.format == Format::Table {
             tell(&format!("{text}\n"));
-        }
-    }
-
-    fn say(&self, severity: &str, problem: &Problem) {
-        match self.talk {
-            Talk::Text => tell(&problem.to_text(severity)),
-            Talk::Json => tell(&format!("{}\n", to_json(problem))),
         }
     }
 }

@@ -39,9 +39,8 @@ pub(super) struct Due {
 }
 
 pub(super) fn due(args: Due, context: &Context) -> Result<Exit, Failure> {
-    let has_documents = !args.documents.paths.is_empty() || args.documents.schedule.is_some();
     match args.url.as_ref().or(args.url_of_environment.as_ref()) {
-        _ if has_documents => by_hand(&args, context),
+        _ if !args.documents.is_empty() => by_hand(&args, context),
         Some(url) => by_records(url, context),
         None => Err(Failure::failed(
             "usage",

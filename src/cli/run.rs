@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io;
+use std::path::PathBuf;
 
 use clap::Args;
 use rustix::process::getpid;
@@ -30,8 +31,9 @@ const CONCURRENCY_LIMIT: i64 = 1_024;
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct Run {
-    #[command(flatten)]
-    documents: Documents,
+    /// Documents to register first, as `sync` does
+    #[arg(value_name = "PATH")]
+    paths: Vec<PathBuf>,
 
     #[command(flatten)]
     db: Db,
@@ -82,17 +84,22 @@ pub(super) fn run(args: Run, context: &Context) -> Result<Exit, Failure> {
             Some("add --once"),
         ));
     }
-    let has_documents = !args.documents.paths.is_empty() || args.documents.schedule.is_some();
-    let access = if has_documents { Access::Create } else { Access::Existing };
-    let workflows =
-        if has_documents { documents::read_named(&args.documents)? } else { Vec::new() };
-    let mut store = store::open(&args.db.url, access, &context.console)?;
-    if has_documents {
-        let options = SyncOptions { source: DEFAULT_SOURCE, mode: SyncMode::Write };
-        let report = engine::sync(&mut *store, &*context.clock, &workflows, &options)?;
-        context.console.note(&summary(&report, SyncMode::Write));
-    }
+    let mut store = if args.paths.is_empty() {
+        store::open(&args.db.url, Access::Existing, &context.console)?
+    } else {
+        open_and_sync(&args, context)?
+    };
     carry_out(&args, &mut *store, context)
+}
+
+/// Opens the store, and registers the documents as `sync` does.
+fn open_and_sync(args: &Run, context: &Context) -> Result<Box<dyn Store>, Failure> {
+    let workflows = documents::read_named(&Documents::at(args.paths.clone(), None))?;
+    let mut store = store::open(&args.db.url, Access::Create, &context.console)?;
+    let options = SyncOptions { source: DEFAULT_SOURCE, mode: SyncMode::Write };
+    let report = engine::sync(&mut *store, &*context.clock, &workflows, &options)?;
+    context.console.note(&summary(&report, SyncMode::Write));
+    Ok(store)
 }
 
 fn carry_out(args: &Run, store: &mut dyn Store, context: &Context) -> Result<Exit, Failure> {

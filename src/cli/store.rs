@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use crate::store::Store;
+use crate::store::model::ModelStore;
 use crate::store::sqlite::SqliteStore;
+use crate::store::{Store, StoreError};
 use crate::time::tzdb_version;
 use crate::wire::Problem;
 
@@ -17,6 +18,8 @@ pub(super) enum Access {
     Existing,
     /// Make one where there is none.
     Create,
+    /// Use the one that is there, or an empty one that is kept nowhere.
+    Imagine,
 }
 
 /// Opens a store, and warns when another tz database version wrote it last.
@@ -74,5 +77,9 @@ fn open_sqlite(path: &str, access: Access) -> Result<Box<dyn Store>, Failure> {
     Ok(Box::new(match access {
         Access::Existing => SqliteStore::open_existing(path)?,
         Access::Create => SqliteStore::open(path)?,
+        Access::Imagine => match SqliteStore::open_existing(path) {
+            Err(StoreError::NoStore { .. }) => return Ok(Box::new(ModelStore::default())),
+            store => store?,
+        },
     }))
 }

@@ -1,8 +1,11 @@
 //! `sync`: registers documents, all or nothing.
 
+use std::path::PathBuf;
+
 use clap::Args;
 
 use crate::engine::{self, Change, SyncMode, SyncOptions, SyncReport, Synced};
+use crate::schedule::Reference;
 use crate::wire::SyncRow;
 
 use super::args::{self, Db, Documents};
@@ -16,8 +19,13 @@ pub(super) const DEFAULT_SOURCE: &str = "default";
 
 #[derive(Debug, Args)]
 pub(super) struct Sync {
-    #[command(flatten)]
-    documents: Documents,
+    /// Workflow documents (.json, .jsonl), folders of them, or - for standard input
+    #[arg(value_name = "PATH", required = true)]
+    paths: Vec<PathBuf>,
+
+    /// The ref of the one document that names none
+    #[arg(long = "ref", value_name = "REF", value_parser = Reference::new)]
+    reference: Option<Reference>,
 
     #[command(flatten)]
     db: Db,
@@ -32,9 +40,13 @@ pub(super) struct Sync {
 }
 
 pub(super) fn sync(args: Sync, context: &Context) -> Result<Exit, Failure> {
-    let workflows = documents::read_named(&args.documents)?;
-    let mode = if args.dry_run { SyncMode::DryRun } else { SyncMode::Write };
-    let mut store = store::open(&args.db.url, Access::Create, &context.console)?;
+    let documents = Documents::at(args.paths, args.reference);
+    let workflows = documents::read_named(&documents)?;
+    let (mode, access) = match args.dry_run {
+        true => (SyncMode::DryRun, Access::Imagine),
+        false => (SyncMode::Write, Access::Create),
+    };
+    let mut store = store::open(&args.db.url, access, &context.console)?;
     let options = SyncOptions { source: &args.source, mode };
     let report = engine::sync(&mut *store, &*context.clock, &workflows, &options)?;
     let mut sheet = context.console.sheet()?;

@@ -14,12 +14,31 @@ pub fn to_json(row: &impl Row) -> String {
     String::from_utf8_lossy(&buffer).into_owned()
 }
 
-/// A text as JSON that may stand in a row: without white space around it.
+/// The longest output of a run, in bytes of JSON text: 1 MiB.
+pub const OUTPUT_LIMIT_BYTES: usize = 1024 * 1024;
+
+/// A text cannot be the output of a run.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OutputError {
+    /// It is too long.
+    #[error("it is longer than {OUTPUT_LIMIT_BYTES} bytes")]
+    TooLong,
+    /// It is not JSON.
+    #[error("it is not JSON: {0}")]
+    Syntax(#[from] serde_json::Error),
+}
+
+/// A text as the output of a run: JSON without white space around it.
 ///
 /// # Errors
-/// It is not JSON, for this reason.
-pub fn checked_json(text: &str) -> Result<&str, serde_json::Error> {
-    serde_json::from_str::<IgnoredAny>(text).map(|_| text.trim())
+/// [`OutputError`] says why it cannot be one.
+pub fn checked_output(text: &str) -> Result<&str, OutputError> {
+    if text.len() > OUTPUT_LIMIT_BYTES {
+        return Err(OutputError::TooLong);
+    }
+    serde_json::from_str::<IgnoredAny>(text)?;
+    Ok(text.trim())
 }
 
 /// Appends a row as an object.

@@ -1,6 +1,7 @@
 //! The rows that leave the process: each defined once, printed as JSON, JSON Lines, CSV or a
 //! table. No rule lives here.
 
+mod batch;
 #[cfg(feature = "cli")]
 mod csv;
 mod json;
@@ -15,9 +16,10 @@ mod sheet;
 mod table;
 mod text;
 
-pub use json::{checked_json, to_json};
+pub use batch::{BATCH_LIMIT, BatchError, Line, read_batch};
+pub use json::{OUTPUT_LIMIT_BYTES, OutputError, checked_output, to_json};
 pub use plan::{ClaimRow, DueRow, PlanRow, SkippedRow};
-pub use problem::Problem;
+pub use problem::{Problem, Warning};
 pub use records::{AnswerRow, AttemptRow, RunRow, SkipRow};
 pub use registry::{StandingRow, SyncRow};
 pub use row::{Cells, Column, IdParts, Json, Millis, Prose, Row, Shown, Value};

@@ -52,8 +52,8 @@ row!(PlanRow<'_>: row => {
     shown "due" = row.due,
     shown "window_start" = row.window.start,
     shown "window_end" = row.window.end,
-    shown "interval_ms" = Millis(row.interval_ms),
-    shown "phase_ms" = row.phase_ms.map(Millis),
+    data "interval_ms" = Millis(row.interval_ms),
+    data "phase_ms" = row.phase_ms.map(Millis),
 });
 
 /// One run that would be handed out now.
@@ -81,7 +81,8 @@ impl<'a> From<&'a RunRecord> for DueRow<'a> {
 }
 
 row!(DueRow<'_>: row => {
-    ..PlanRow<'_> = row.plan,
+    ..PlanRow<'_> = &row.plan,
+        tables show ["ref", "occurrence", "due", "window_start", "window_end"],
     shown "trigger" = row.trigger.as_str(),
     data "request_id" = row.plan.request_id,
     shown "attempt" = row.attempt,
@@ -93,7 +94,8 @@ row!(DueRow<'_>: row => {
 pub struct ClaimRow<'a>(pub &'a RunRecord);
 
 row!(ClaimRow<'_>: row => {
-    ..DueRow<'_> = DueRow::from(row.0),
+    ..DueRow<'_> = &DueRow::from(row.0),
+        tables show ["id", "window_start", "window_end", "attempt"],
     shown "token" = row.0.attempt.as_ref().map(|attempt| attempt.token),
     shown "lease_expires" = row.0.available,
 });

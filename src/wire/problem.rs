@@ -20,6 +20,15 @@ row!(Problem: problem => {
     shown "hint" = problem.hint.as_deref(),
 });
 
+/// A problem that did not keep the command from doing its job.
+#[derive(Debug, Clone, Copy)]
+pub struct Warning<'a>(pub &'a Problem);
+
+row!(Warning<'_>: row => {
+    ..Problem = row.0, tables show ["code", "message", "hint"],
+    data "severity" = "warning",
+});
+
 impl Problem {
     /// The text for people, `severity` being `error` or `warning`: one line, and one more for the
     /// hint.

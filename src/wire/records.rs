@@ -45,13 +45,14 @@ fn available_in(state: RunState, run: &RunRecord) -> Option<Instant> {
 }
 
 row!(RunRow<'_>: row => {
-    ..DueRow<'_> = DueRow::from(row.run),
+    ..DueRow<'_> = &DueRow::from(row.run),
+        tables show ["ref", "occurrence", "window_start", "window_end", "attempt"],
     shown "state" = row.run.state.as_str(),
     data "token" = row.attempt().map(|attempt| attempt.token),
     data "worker" = row.attempt().map(|attempt| attempt.worker.as_str()),
     data "claimed" = row.attempt().map(|attempt| attempt.claimed),
     shown "ended" = row.attempt().and_then(|attempt| attempt.ended),
-    shown "lease_expires" = available_in(RunState::Claimed, row.run),
+    data "lease_expires" = available_in(RunState::Claimed, row.run),
     data "available" = available_in(RunState::Pending, row.run),
     shown "error" = row.attempt().and_then(|attempt| attempt.error.as_deref()).map(Prose),
     data "output" = row.run.output.as_deref().map(Json),

@@ -172,19 +172,49 @@ impl<'a, T: Into<Value<'a>>> From<Option<T>> for Value<'a> {
     }
 }
 
-/// Two lists of columns as one.
-pub(crate) const fn join<const N: usize>(head: &[Column], tail: &[Column]) -> [Column; N] {
-    let mut joined = [Column { name: "", key: "", shown: Shown::Everywhere }; N];
+/// Two lists of columns as one; of the first, tables show those that are named.
+pub(crate) const fn join<const N: usize>(
+    head: &[Column],
+    shown: &[&str],
+    tail: &[Column],
+) -> [Column; N] {
+    let mut joined = [Column { name: "", key: "", shown: Shown::Data }; N];
     let mut at = 0;
     while at < N {
-        joined[at] = if at < head.len() { head[at] } else { tail[at - head.len()] };
+        if at < head.len() {
+            joined[at] = head[at];
+            let is_shown = contains(shown, head[at].name);
+            joined[at].shown = if is_shown { Shown::Everywhere } else { Shown::Data };
+        } else {
+            joined[at] = tail[at - head.len()];
+        }
         at += 1;
     }
     joined
 }
 
+const fn contains(names: &[&str], name: &str) -> bool {
+    let mut at = 0;
+    while at < names.len() {
+        if is_same(names[at].as_bytes(), name.as_bytes()) {
+            return true;
+        }
+        at += 1;
+    }
+    false
+}
+
+const fn is_same(one: &[u8], other: &[u8]) -> bool {
+    let mut at = 0;
+    while at < one.len() && at < other.len() && one[at] == other[at] {
+        at += 1;
+    }
+    at == one.len() && at == other.len()
+}
+
 /// Writes down the columns of a row type: `shown` or `data` (not in tables), the name, and the
-/// value. A first line `..Other = expression` takes over all columns of another row.
+/// value. A first line `..Other = expression, tables show [names]` takes over all columns of another
+/// row, of which tables show those named.
 macro_rules! row {
     ($type:ty: $row:ident => { $($shown:ident $name:literal = $value:expr,)+ }) => {
         impl $crate::wire::Row for $type {
@@ -199,20 +229,20 @@ macro_rules! row {
         }
     };
     ($type:ty: $row:ident => {
-        ..$other:ty = $base:expr,
+        ..$other:ty = $base:expr, tables show $names:tt,
         $($shown:ident $name:literal = $value:expr,)+
     }) => {
         impl $crate::wire::Row for $type {
             const COLUMNS: &'static [$crate::wire::Column] = {
                 const HEAD: &[$crate::wire::Column] = <$other as $crate::wire::Row>::COLUMNS;
                 const TAIL: &[$crate::wire::Column] = &[$(row!(@column $shown $name)),+];
-                &$crate::wire::row::join::<{ HEAD.len() + TAIL.len() }>(HEAD, TAIL)
+                &$crate::wire::row::join::<{ HEAD.len() + TAIL.len() }>(HEAD, &$names, TAIL)
             };
 
             #[inline]
             fn visit(&self, cells: &mut impl $crate::wire::Cells) -> std::io::Result<()> {
                 let $row = self;
-                $crate::wire::Row::visit(&$base, cells)?;
+                $crate::wire::Row::visit($base, cells)?;
                 $(cells.cell(&const { row!(@column $shown $name) }, $value.into())?;)+
                 Ok(())
             }

@@ -19,6 +19,10 @@ const PROSE_CHARS: usize = 60;
 /// A printer of tables.
 pub(super) struct Table<W: Write> {
     out: W,
+    /// All columns of the rows.
+    all: &'static [Column],
+    /// How many cells of the row at hand were given.
+    given: usize,
     /// One entry for each column that is shown.
     columns: Vec<TableColumn>,
     /// The rows that wait until the widths are known.
@@ -44,6 +48,8 @@ impl<W: Write> Table<W> {
     pub(super) fn new(out: W) -> Table<W> {
         Table {
             out,
+            all: &[],
+            given: 0,
             columns: Vec::new(),
             waiting: Vec::new(),
             cells: Vec::new(),
@@ -52,7 +58,8 @@ impl<W: Write> Table<W> {
     }
 
     /// Begins a table with these columns.
-    pub(super) fn header(&mut self, columns: &[Column]) {
+    pub(super) fn header(&mut self, columns: &'static [Column]) {
+        self.all = columns;
         self.columns = columns
             .iter()
             .filter(|column| column.shown == Shown::Everywhere)
@@ -64,6 +71,7 @@ impl<W: Write> Table<W> {
     }
 
     pub(super) fn row(&mut self, row: &impl Row) -> io::Result<()> {
+        self.given = 0;
         self.cells.clear();
         row.visit(self)?;
         let row = std::mem::take(&mut self.cells);
@@ -110,8 +118,11 @@ impl<W: Write> Table<W> {
 }
 
 impl<W: Write> Cells for Table<W> {
-    fn cell(&mut self, column: &Column, value: Value<'_>) -> io::Result<()> {
-        if column.shown == Shown::Data {
+    fn cell(&mut self, _: &Column, value: Value<'_>) -> io::Result<()> {
+        // A row that takes over the columns of another says itself which of them are shown.
+        let shown = self.all.get(self.given).map(|column| column.shown);
+        self.given += 1;
+        if shown != Some(Shown::Everywhere) {
             return Ok(());
         }
         if let (Value::Number(_), Some(column)) = (value, self.columns.get_mut(self.cells.len())) {

@@ -16,8 +16,6 @@ use super::{ClaimRequest, EngineError, claim};
 use attempt::{Attempts, Settled};
 use process::Event;
 
-pub use output::OUTPUT_LIMIT_BYTES;
-
 /// The longest time between two looks at the store. A machine that slept does one pass on waking.
 const RECHECK_MS: i64 = 60 * 1_000;
 

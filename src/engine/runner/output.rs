@@ -4,10 +4,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use crate::wire::checked_json;
-
-/// The largest output, in bytes of JSON text.
-pub const OUTPUT_LIMIT_BYTES: u64 = 1024 * 1024;
+use crate::wire::{OUTPUT_LIMIT_BYTES, checked_output};
 
 /// What a command left.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,17 +21,16 @@ pub(super) enum Output {
 pub(super) fn read(path: &Path) -> Output {
     let mut bytes = Vec::new();
     let Ok(file) = File::open(path) else { return Output::None };
-    if let Err(error) = file.take(OUTPUT_LIMIT_BYTES + 1).read_to_end(&mut bytes) {
+    // One byte more than may be, so that it shows.
+    let read = file.take(OUTPUT_LIMIT_BYTES as u64 + 1).read_to_end(&mut bytes);
+    if let Err(error) = read {
         return Output::Bad(format!("it cannot be read: {error}"));
-    }
-    if bytes.len() as u64 > OUTPUT_LIMIT_BYTES {
-        return Output::Bad(format!("it is longer than {OUTPUT_LIMIT_BYTES} bytes"));
     }
     match String::from_utf8(bytes) {
         Ok(text) if text.trim().is_empty() => Output::None,
-        Ok(text) => match checked_json(&text) {
+        Ok(text) => match checked_output(&text) {
             Ok(json) => Output::Json(json.to_owned()),
-            Err(error) => Output::Bad(format!("it is not JSON: {error}")),
+            Err(error) => Output::Bad(error.to_string()),
         },
         Err(_) => Output::Bad("it is not UTF-8".to_owned()),
     }
