@@ -1,6 +1,9 @@
-//! The one reader of the clock.
+//! The one reader of the clock, and the one waiter.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+#![expect(clippy::disallowed_methods, reason = "this is the one place that reads a clock or waits")]
+
+use std::sync::mpsc::Receiver;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::store::record::ClockKind;
 use crate::time::Instant;
@@ -44,4 +47,25 @@ impl Clock for FixedClock {
     fn kind(&self) -> ClockKind {
         ClockKind::Test
     }
+}
+
+/// A moment of the monotonic clock: for deadlines inside one process, which no one may set back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Moment(std::time::Instant);
+
+impl Moment {
+    /// The present moment.
+    pub fn now() -> Moment {
+        Moment(std::time::Instant::now())
+    }
+
+    /// The moment `ms` milliseconds later; a negative span counts as none.
+    pub fn after_ms(self, ms: i64) -> Moment {
+        Moment(self.0 + Duration::from_millis(u64::try_from(ms).unwrap_or(0)))
+    }
+}
+
+/// Waits for the next event, at the longest until a moment; for one that is past, it only looks.
+pub fn wait_until<T>(events: &Receiver<T>, until: Moment) -> Option<T> {
+    events.recv_timeout(until.0.saturating_duration_since(Moment::now().0)).ok()
 }

@@ -7,12 +7,16 @@
 //! - [`schedule`]: JSON to a checked [`schedule::Schedule`], with every fault as data
 //! - [`plan`]: what is owed, what is skipped and why
 //! - [`store`]: the records, in SQLite or in memory
+//! - [`wire`]: the rows that leave the process
 //!
 //! Nothing above `clock` knows what time it is: `now` is an argument everywhere else.
 
+#[cfg(feature = "cli")]
+pub mod cli;
 pub mod clock;
 pub mod engine;
 pub mod plan;
 pub mod schedule;
 pub mod store;
 pub mod time;
+pub mod wire;

@@ -1,3 +1,7 @@
 //! The command `windowpane`.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    windowpane::cli::main(std::env::args_os())
+}

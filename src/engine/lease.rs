@@ -9,6 +9,24 @@ use crate::time::Instant;
 use super::EngineError;
 use super::store_info;
 
+/// A run, and the token of the claim that holds it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Held {
+    /// The run.
+    pub id: RunId,
+    /// The token.
+    pub token: i64,
+}
+
+/// What a heartbeat brings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Heartbeat {
+    /// The lease is extended to now + this many milliseconds, at least 1.
+    pub lease_ms: i64,
+    /// JSON text to keep.
+    pub output: Option<String>,
+}
+
 /// Extends the lease of a run to now + `lease_ms` (at least 1), or revives it after expiry.
 /// `output` is JSON text to keep.
 ///
@@ -28,6 +46,26 @@ pub fn heartbeat(
     })
 }
 
+/// Extends the leases of several runs, all or none.
+///
+/// # Errors
+/// As [`heartbeat`], for the first that is refused; nothing was changed.
+pub fn heartbeat_all(
+    store: &mut dyn Store,
+    clock: &dyn Clock,
+    beats: &[(Held, Heartbeat)],
+) -> Result<Vec<RunRecord>, EngineError> {
+    transitions(
+        store,
+        clock,
+        beats,
+        |(held, _)| &held.id,
+        |(held, beat), run, _, now| {
+            run.heartbeat(held.token, now, beat.lease_ms, beat.output.clone()).map(Step::Changed)
+        },
+    )
+}
+
 /// Ends the present attempt of a run.
 ///
 /// # Errors
@@ -40,12 +78,38 @@ pub fn finish(
     token: i64,
     finish: &Finish,
 ) -> Result<RunRecord, EngineError> {
-    transition(store, clock, id, |run, workflow, now| {
-        let max_attempts = workflow.policies.max_attempts;
-        Ok(match run.finish(token, now, finish.clone(), max_attempts)? {
-            Finished::Recorded(run) => Step::Changed(run),
-            Finished::AlreadySo(run) => Step::Unchanged(run),
-        })
+    transition(store, clock, id, |run, workflow, now| end(run, workflow, now, token, finish))
+}
+
+/// Ends the present attempts of several runs, all or none.
+///
+/// # Errors
+/// As [`finish`], for the first that is refused; nothing was changed.
+pub fn finish_all(
+    store: &mut dyn Store,
+    clock: &dyn Clock,
+    ends: &[(Held, Finish)],
+) -> Result<Vec<RunRecord>, EngineError> {
+    transitions(
+        store,
+        clock,
+        ends,
+        |(held, _)| &held.id,
+        |(held, finish), run, workflow, now| end(run, workflow, now, held.token, finish),
+    )
+}
+
+fn end(
+    run: RunRecord,
+    workflow: &Workflow,
+    now: Instant,
+    token: i64,
+    finish: &Finish,
+) -> Result<Step, LifecycleError> {
+    let max_attempts = workflow.policies.max_attempts;
+    Ok(match run.finish(token, now, finish.clone(), max_attempts)? {
+        Finished::Recorded(run) => Step::Changed(run),
+        Finished::AlreadySo(run) => Step::Unchanged(run),
     })
 }
 
@@ -60,6 +124,24 @@ pub fn release(
     token: i64,
 ) -> Result<RunRecord, EngineError> {
     transition(store, clock, id, |run, _, now| run.release(token, now).map(Step::Changed))
+}
+
+/// Gives several runs back, all or none.
+///
+/// # Errors
+/// As [`release`], for the first that is refused; nothing was changed.
+pub fn release_all(
+    store: &mut dyn Store,
+    clock: &dyn Clock,
+    helds: &[Held],
+) -> Result<Vec<RunRecord>, EngineError> {
+    transitions(
+        store,
+        clock,
+        helds,
+        |held| &held.id,
+        |held, run, _, now| run.release(held.token, now).map(Step::Changed),
+    )
 }
 
 /// What a transition leads to.
@@ -79,14 +161,43 @@ fn transition(
     let mut tx = store.begin_write()?;
     let now = clock.now();
     store_info::for_write(&mut *tx, clock)?;
-    let (workflow, run) = find(&mut *tx, id)?;
-    let step = step(run, &workflow, now)
-        .map_err(|source| EngineError::Refused { id: id.clone(), source })?;
+    let run = carry_out(&mut *tx, id, |run, workflow| step(run, workflow, now))?;
+    tx.commit()?;
+    Ok(run)
+}
+
+/// Carries out one transition of each of several runs in one transaction.
+fn transitions<T>(
+    store: &mut dyn Store,
+    clock: &dyn Clock,
+    items: &[T],
+    id: impl Fn(&T) -> &RunId,
+    step: impl Fn(&T, RunRecord, &Workflow, Instant) -> Result<Step, LifecycleError>,
+) -> Result<Vec<RunRecord>, EngineError> {
+    let mut tx = store.begin_write()?;
+    let now = clock.now();
+    store_info::for_write(&mut *tx, clock)?;
+    let runs: Result<Vec<RunRecord>, EngineError> = items
+        .iter()
+        .map(|item| carry_out(&mut *tx, id(item), |run, workflow| step(item, run, workflow, now)))
+        .collect();
+    let runs = runs?;
+    tx.commit()?;
+    Ok(runs)
+}
+
+fn carry_out(
+    tx: &mut dyn Transaction,
+    id: &RunId,
+    step: impl FnOnce(RunRecord, &Workflow) -> Result<Step, LifecycleError>,
+) -> Result<RunRecord, EngineError> {
+    let (workflow, run) = find(tx, id)?;
+    let step =
+        step(run, &workflow).map_err(|source| EngineError::Refused { id: id.clone(), source })?;
     match step {
         Step::Unchanged(run) => Ok(run),
         Step::Changed(run) => {
             tx.update_runs(std::slice::from_ref(&run))?;
-            tx.commit()?;
             Ok(run)
         }
     }

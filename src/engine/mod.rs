@@ -6,6 +6,8 @@ mod error;
 mod lease;
 mod list;
 mod queue;
+#[cfg(feature = "cli")]
+pub mod runner;
 mod store_info;
 mod sync;
 mod workflow;
@@ -13,6 +15,8 @@ mod workflow;
 pub use claim::{ClaimRequest, Claimed, DEFAULT_LEASE_MS, claim};
 pub use due::{Due, DueRun, due};
 pub use error::EngineError;
-pub use lease::{finish, heartbeat, release};
+pub use lease::{
+    Heartbeat, Held, finish, finish_all, heartbeat, heartbeat_all, release, release_all,
+};
 pub use list::{Standing, list};
 pub use sync::{Change, SyncMode, SyncOptions, SyncReport, Synced, sync};

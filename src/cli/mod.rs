@@ -1,0 +1,118 @@
+//! The command line: arguments in, rows and exit statuses out. No rule lives here.
+
+mod answer;
+mod args;
+mod claim;
+mod console;
+mod context;
+mod documents;
+mod due;
+mod failure;
+mod finish;
+mod heartbeat;
+mod lease;
+mod list;
+mod pattern;
+mod plan;
+mod records;
+mod release;
+mod run;
+mod runs;
+mod skips;
+mod store;
+mod sync;
+mod usage;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+
+use args::Common;
+use context::Context;
+use failure::{Exit, Failure};
+
+/// Which windows run now? Exact schedules, the windows of data that their runs evaluate, and
+/// durable run records that are handed out exactly once.
+#[derive(Debug, Parser)]
+#[command(name = "windowpane", version = usage::version(), max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Print the occurrences of documents with their due instants and windows
+    Plan(With<plan::Plan>),
+    /// Print what windows run now, without changing anything
+    Due(With<due::Due>),
+    /// Register documents in a store, all or nothing
+    Sync(With<sync::Sync>),
+    /// Hand out owed runs
+    Claim(With<claim::Claim>),
+    /// Extend the lease of a run
+    Heartbeat(With<heartbeat::Heartbeat>),
+    /// End the attempt at a run
+    Finish(With<finish::Finish>),
+    /// Give a run back
+    Release(With<release::Release>),
+    /// Run a command once for each owed window
+    Run(With<run::Run>),
+    /// Print where each workflow stands
+    List(With<list::List>),
+    /// Print run records
+    Runs(With<runs::Runs>),
+    /// Print what was skipped and why
+    Skips(With<skips::Skips>),
+}
+
+/// The arguments of one command beside those that every command takes.
+#[derive(Debug, Args)]
+struct With<A: Args> {
+    #[command(flatten)]
+    own: A,
+    #[command(flatten)]
+    common: Common,
+}
+
+/// Runs the command line `args`, the name of the program first.
+pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let args: Vec<OsString> = args.into_iter().collect();
+    match Cli::try_parse_from(&args) {
+        Ok(cli) => cli.command.run().into(),
+        Err(error) => usage::report(&error, &args).into(),
+    }
+}
+
+impl Command {
+    fn run(self) -> Exit {
+        match self {
+            Command::Plan(args) => args.run(plan::plan),
+            Command::Due(args) => args.run(due::due),
+            Command::Sync(args) => args.run(sync::sync),
+            Command::Claim(args) => args.run(claim::claim),
+            Command::Heartbeat(args) => args.run(heartbeat::heartbeat),
+            Command::Finish(args) => args.run(finish::finish),
+            Command::Release(args) => args.run(release::release),
+            Command::Run(args) => args.run(run::run),
+            Command::List(args) => args.run(list::list),
+            Command::Runs(args) => args.run(runs::runs),
+            Command::Skips(args) => args.run(skips::skips),
+        }
+    }
+}
+
+impl<A: Args> With<A> {
+    fn run(self, command: impl FnOnce(A, &Context) -> Result<Exit, Failure>) -> Exit {
+        let context = Context::new(&self.common);
+        match command(self.own, &context) {
+            Ok(exit) => exit,
+            Err(Failure::Closed) => Exit::Done,
+            Err(Failure::Problem(exit, problem)) => {
+                context.console.error(&problem);
+                exit
+            }
+        }
+    }
+}

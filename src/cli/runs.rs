@@ -1,0 +1,66 @@
+//! `runs`: run records.
+
+use clap::Args;
+
+use crate::store::record::{RunFilter, RunState};
+use crate::wire::RunRow;
+
+use super::context::Context;
+use super::failure::{Exit, Failure};
+use super::records::Records;
+use super::store::{self, Access};
+
+/// Records are read so many at a time.
+const PAGE: usize = 1_000;
+
+#[derive(Debug, Args)]
+pub(super) struct Runs {
+    #[command(flatten)]
+    records: Records,
+
+    /// Only runs in this state; several with commas between them
+    #[arg(long = "state", value_name = "STATE", value_delimiter = ',', value_parser = state)]
+    states: Vec<RunState>,
+}
+
+fn state(word: &str) -> Result<RunState, String> {
+    RunState::from_word(word).ok_or_else(|| {
+        let words: Vec<_> = RunState::ALL.iter().map(|state| state.as_str()).collect();
+        format!("it is none of {}", words.join(", "))
+    })
+}
+
+pub(super) fn runs(args: Runs, context: &Context) -> Result<Exit, Failure> {
+    let records = &args.records;
+    let mut store = store::open(&records.db.url, Access::Existing, &context.console)?;
+    let mut transaction = store.begin_read()?;
+    let mut filter = RunFilter {
+        workflow: records.workflow(&mut *transaction)?,
+        from: records.from,
+        to: records.to,
+        states: args.states.clone(),
+        after: None,
+        limit: Some(PAGE),
+    };
+    let mut sheet = context.console.sheet()?;
+    let mut rows = sheet.list::<RunRow<'_>>("runs")?;
+    let mut left = records.limit();
+    while left > 0 {
+        let page = transaction.runs(&filter)?;
+        for run in page.iter().filter(|run| records.matches(&run.reference)).take(left) {
+            let past = transaction.past_attempts(&run.key)?;
+            rows.row(&RunRow::of(run, &past))?;
+            left -= 1;
+        }
+        match page.last() {
+            Some(last) if page.len() == PAGE => {
+                let (occurrence, request_id) = (last.key.occurrence, last.key.request_id.clone());
+                filter.after = Some((occurrence, last.reference.clone(), request_id));
+            }
+            _ => break,
+        }
+    }
+    rows.end()?;
+    sheet.end()?;
+    Ok(Exit::Done)
+}
