@@ -10,7 +10,10 @@ use super::fault::Fault;
 const APPLICATION_ID: i64 = 0x5061_6e65;
 
 /// Each brings the store from the format of its index to the next one.
-const MIGRATIONS: &[&str] = &[include_str!("../../../schemas/sqlite/0001_records.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("../../../schemas/sqlite/0001_records.sql"),
+    include_str!("../../../schemas/sqlite/0002_views.sql"),
+];
 
 /// The newest format that this program knows.
 const NEWEST: i64 = MIGRATIONS.len() as i64;

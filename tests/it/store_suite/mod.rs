@@ -6,6 +6,7 @@ mod queue;
 mod runs;
 pub(crate) mod sample;
 mod sharing;
+mod size;
 mod skips;
 mod workflows;
 
