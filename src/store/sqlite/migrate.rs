@@ -77,3 +77,12 @@ pub(super) fn migrate(connection: &Connection, name: &str) -> Result<(), StoreEr
     transaction.pragma_update(None, "user_version", NEWEST).map_err(fault)?;
     transaction.commit().map_err(fault)
 }
+
+/// The lines of a query on the schema of a store of the newest format.
+pub(super) fn newest_schema(sql: &str) -> rusqlite::Result<Vec<String>> {
+    let connection = Connection::open_in_memory()?;
+    for migration in MIGRATIONS {
+        connection.execute_batch(migration)?;
+    }
+    connection.prepare(sql)?.query_map([], |row| row.get(0))?.collect()
+}

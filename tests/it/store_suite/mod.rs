@@ -9,6 +9,7 @@ pub(crate) mod sample;
 mod sharing;
 mod size;
 mod skips;
+mod verify;
 mod views;
 mod workflows;
 
