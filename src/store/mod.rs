@@ -7,6 +7,7 @@
 mod checksum;
 mod codes;
 mod error;
+mod finding;
 pub mod lifecycle;
 pub mod model;
 pub mod record;
@@ -15,6 +16,7 @@ mod run_id;
 pub mod sqlite;
 
 pub use error::StoreError;
+pub use finding::Finding;
 pub use run_id::{RunId, RunIdError};
 
 use crate::schedule::Policies;

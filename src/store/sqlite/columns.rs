@@ -1,7 +1,7 @@
 //! Reading the columns of one row in their order, and rows that match their checksum.
 
 use rusqlite::Row;
-use rusqlite::types::FromSql;
+use rusqlite::types::{FromSql, ValueRef};
 
 use crate::store::StoreError;
 use crate::store::codes::Code;
@@ -26,7 +26,10 @@ impl<'r> Columns<'r> {
     pub(super) fn value<T: FromSql>(&mut self) -> Result<T, StoreError> {
         let value = self.row.get(self.next);
         self.next += 1;
-        value.map_err(|error| Fault::of_table(self.path, self.table, error))
+        value.map_err(|error| match Fault::of_table(self.path, self.table, error) {
+            StoreError::Corrupt { problem, .. } => self.damage(problem),
+            other => other,
+        })
     }
 
     pub(super) fn number(&mut self) -> Result<i64, StoreError> {
@@ -78,10 +81,22 @@ impl<'r> Columns<'r> {
         if self.number()? == computed {
             return Ok(());
         }
-        Err(self.damage(format!("`{}` does not match its checksum", what())))
+        let problem = format!("`{}` does not match its checksum", what());
+        Err(StoreError::Corrupt { table: self.table, problem })
     }
 
+    /// The error for a row that cannot be read; its first columns say which one that is.
     pub(super) fn damage(&self, problem: String) -> StoreError {
+        let problem = format!("{problem}, in the row that begins with {}", self.beginning());
         StoreError::Corrupt { table: self.table, problem }
+    }
+
+    fn beginning(&self) -> String {
+        let column = |index| match self.row.get_ref(index) {
+            Ok(ValueRef::Integer(number)) => number.to_string(),
+            Ok(ValueRef::Text(text)) => format!("`{}`", String::from_utf8_lossy(text)),
+            _ => "?".to_owned(),
+        };
+        format!("{}, {}, {}", column(0), column(1), column(2))
     }
 }

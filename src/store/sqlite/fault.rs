@@ -27,10 +27,16 @@ impl Fault {
             Error::SqliteFailure(failure, _) if failure.code == ErrorCode::ConstraintViolation => {
                 of_constraint(table, failure.extended_code, &error)
             }
-            Error::InvalidColumnType(..)
-            | Error::IntegralValueOutOfRange(..)
-            | Error::FromSqlConversionFailure(..)
-            | Error::Utf8Error(..) => StoreError::Corrupt { table, problem: error.to_string() },
+            Error::InvalidColumnType(_, column, found) => {
+                let problem = format!("the column `{column}` is {found}").to_lowercase();
+                StoreError::Corrupt { table, problem }
+            }
+            Error::IntegralValueOutOfRange(_, number) => {
+                StoreError::Corrupt { table, problem: format!("`{number}` is out of range") }
+            }
+            Error::FromSqlConversionFailure(..) | Error::Utf8Error(..) => {
+                StoreError::Corrupt { table, problem: "a text is not UTF-8".to_owned() }
+            }
             _ => Fault::of_file(path, error),
         }
     }

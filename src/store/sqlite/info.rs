@@ -7,27 +7,20 @@ use crate::store::record::StoreInfo;
 use crate::store::{StoreError, checksum};
 use crate::time::Instant;
 
+use super::columns::Columns;
 use super::transaction::SqliteTransaction;
 
 const TABLE: &str = "store_info";
 
-const SELECT: &str = "SELECT clock, version, last_planned_ms, checksum
+pub(super) const SELECT: &str = "SELECT clock, version, last_planned_ms, checksum
     FROM store_info LEFT JOIN tzdb ON tzdb.id = tzdb_id";
 
 const REPLACE: &str = "REPLACE INTO store_info (id, clock, tzdb_id, last_planned_ms, checksum)
     VALUES (1, ?1, ?2, ?3, ?4)";
 
 impl SqliteTransaction<'_> {
-    pub(super) fn read_info(&mut self) -> Result<Option<StoreInfo>, StoreError> {
-        self.row(TABLE, SELECT, [], |columns| {
-            let info = StoreInfo {
-                clock: columns.code()?,
-                tzdb: columns.text()?,
-                last_planned: columns.instant_or_none()?,
-            };
-            columns.check(checksum::of_info(&info), || TABLE.to_owned())?;
-            Ok(info)
-        })
+    pub(super) fn find_info(&mut self) -> Result<Option<StoreInfo>, StoreError> {
+        self.row(TABLE, SELECT, [], read_info)
     }
 
     pub(super) fn write_info(&mut self, info: &StoreInfo) -> Result<(), StoreError> {
@@ -40,4 +33,14 @@ impl SqliteTransaction<'_> {
         ];
         self.change_one(TABLE, REPLACE, values)
     }
+}
+
+pub(super) fn read_info(columns: &mut Columns<'_>) -> Result<StoreInfo, StoreError> {
+    let info = StoreInfo {
+        clock: columns.code()?,
+        tzdb: columns.text()?,
+        last_planned: columns.instant_or_none()?,
+    };
+    columns.check(checksum::of_info(&info), || TABLE.to_owned())?;
+    Ok(info)
 }

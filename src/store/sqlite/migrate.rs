@@ -10,7 +10,10 @@ use super::fault::Fault;
 const APPLICATION_ID: i64 = 0x5061_6e65;
 
 /// Each brings the store from the format of its index to the next one.
-const MIGRATIONS: &[&str] = &[include_str!("../../../schemas/sqlite/0001_records.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("../../../schemas/sqlite/0001_records.sql"),
+    include_str!("../../../schemas/sqlite/0002_views.sql"),
+];
 
 /// The newest format that this program knows.
 const NEWEST: i64 = MIGRATIONS.len() as i64;
@@ -73,4 +76,13 @@ pub(super) fn migrate(connection: &Connection, name: &str) -> Result<(), StoreEr
     transaction.pragma_update(None, "application_id", APPLICATION_ID).map_err(fault)?;
     transaction.pragma_update(None, "user_version", NEWEST).map_err(fault)?;
     transaction.commit().map_err(fault)
+}
+
+/// The lines of a query on the schema of a store of the newest format.
+pub(super) fn newest_schema(sql: &str) -> rusqlite::Result<Vec<String>> {
+    let connection = Connection::open_in_memory()?;
+    for migration in MIGRATIONS {
+        connection.execute_batch(migration)?;
+    }
+    connection.prepare(sql)?.query_map([], |row| row.get(0))?.collect()
 }

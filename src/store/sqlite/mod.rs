@@ -1,6 +1,7 @@
 //! The SQLite store: one file, for every process of one machine.
 
 mod attempts;
+mod backup;
 mod columns;
 mod fault;
 mod info;
@@ -12,6 +13,7 @@ mod revisions;
 mod runs;
 mod skips;
 mod transaction;
+mod verify;
 mod workflows;
 
 pub use open::{Durability, Missing, Options};
@@ -20,7 +22,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, TransactionBehavior};
 
-use super::{Store, StoreError, Transaction};
+use super::{Finding, Store, StoreError, Transaction};
 use fault::Fault;
 use transaction::{Access, SqliteTransaction};
 
@@ -72,7 +74,30 @@ impl SqliteStore {
         Ok(SqliteStore { connection, path: path.display().to_string() })
     }
 
-    fn begin(&mut self, access: Access) -> Result<Box<dyn Transaction + '_>, StoreError> {
+    /// Checks the whole store on one snapshot: the file, every row against its checksum, and what
+    /// rows of different tables must hold between them. An empty list is a sound store; at most
+    /// 1,000 findings are gathered.
+    ///
+    /// # Errors
+    /// What keeps the check from being carried out. What is wrong with the store is a finding.
+    pub fn verify(&mut self) -> Result<Vec<Finding>, StoreError> {
+        match self.transaction(Access::Read) {
+            Ok(transaction) => verify::verify(&transaction),
+            Err(error) => Ok(vec![verify::finding_of(error)?]),
+        }
+    }
+
+    /// Copies the store, as of one instant, to a new file `target`. Others may read and write it
+    /// meanwhile. The copy is compact, and on the disk when this returns.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`] when `target` exists or cannot be written;
+    /// [`StoreError::Damaged`] when the store cannot be read. No file is left behind.
+    pub fn backup(&mut self, target: &Path) -> Result<(), StoreError> {
+        backup::backup(&self.connection, &self.path, target)
+    }
+
+    fn transaction(&mut self, access: Access) -> Result<SqliteTransaction<'_>, StoreError> {
         let behavior = match access {
             Access::Read => TransactionBehavior::Deferred,
             // A reader that turns writer cannot wait for its turn, so writers start as such.
@@ -80,17 +105,16 @@ impl SqliteStore {
         };
         let begun = self.connection.transaction_with_behavior(behavior);
         let inner = begun.map_err(|error| Fault::of_file(&self.path, error))?;
-        let transaction = SqliteTransaction::new(inner, &self.path, access)?;
-        Ok(Box::new(transaction))
+        SqliteTransaction::new(inner, &self.path, access)
     }
 }
 
 impl Store for SqliteStore {
     fn begin_write(&mut self) -> Result<Box<dyn Transaction + '_>, StoreError> {
-        self.begin(Access::Write)
+        Ok(Box::new(self.transaction(Access::Write)?))
     }
 
     fn begin_read(&mut self) -> Result<Box<dyn Transaction + '_>, StoreError> {
-        self.begin(Access::Read)
+        Ok(Box::new(self.transaction(Access::Read)?))
     }
 }

@@ -11,12 +11,24 @@ use super::transaction::SqliteTransaction;
 
 const TABLE: &str = "revision";
 
-/// All, or those from the newest one whose `after` is at or before an instant.
-const SELECT: &str = "SELECT workflow_id, number, after_ms, schedule, made_ms, version, checksum
-    FROM revision LEFT JOIN tzdb ON tzdb.id = tzdb_id
-    WHERE workflow_id = ?1 AND number >= coalesce((SELECT max(number) FROM revision
+macro_rules! select {
+    ($where:literal) => {
+        concat!(
+            "SELECT workflow_id, number, after_ms, schedule, made_ms, version, checksum
+            FROM revision LEFT JOIN tzdb ON tzdb.id = tzdb_id ",
+            $where
+        )
+    };
+}
+
+pub(super) const SELECT_ALL: &str = select!("");
+
+/// Of one workflow all, or those from the newest one whose `after` is at or before an instant.
+const SELECT: &str = select!(
+    "WHERE workflow_id = ?1 AND number >= coalesce((SELECT max(number) FROM revision
         WHERE workflow_id = ?1 AND after_ms <= ?2), 1)
-    ORDER BY number";
+    ORDER BY number"
+);
 
 const INSERT: &str = "INSERT INTO revision (workflow_id, number, after_ms, schedule, made_ms,
     tzdb_id, checksum) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
@@ -49,7 +61,7 @@ impl SqliteTransaction<'_> {
     }
 }
 
-fn read_revision(columns: &mut Columns<'_>) -> Result<RevisionRow, StoreError> {
+pub(super) fn read_revision(columns: &mut Columns<'_>) -> Result<RevisionRow, StoreError> {
     let revision = RevisionRow {
         workflow: WorkflowId(columns.number()?),
         number: columns.small()?,

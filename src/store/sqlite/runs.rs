@@ -34,6 +34,8 @@ macro_rules! names {
     };
 }
 
+pub(super) const SELECT_ALL: &str = concat!("SELECT ", columns!(), " FROM run", names!());
+
 const SELECT_WITH_KEY: &str = concat!(
     "SELECT ",
     columns!(),
@@ -258,7 +260,7 @@ fn state_bits(states: &[RunState]) -> i64 {
     if bits == 0 { !0 } else { bits }
 }
 
-fn read_run(columns: &mut Columns<'_>) -> Result<RunRecord, StoreError> {
+pub(super) fn read_run(columns: &mut Columns<'_>) -> Result<RunRecord, StoreError> {
     let key = RunKey {
         occurrence: columns.instant()?,
         workflow: WorkflowId(columns.number()?),

@@ -13,19 +13,25 @@ use super::transaction::{SqliteTransaction, limit};
 const TABLE: &str = "skip";
 
 macro_rules! select {
-    ($where:literal) => {
+    ($rest:literal) => {
         concat!(
             "SELECT skip.workflow_id, ref, first_ms, last_ms, count, reason, skipped_ms, revision,
             version, skip.checksum FROM skip LEFT JOIN workflow ON workflow.id = skip.workflow_id
-            LEFT JOIN tzdb ON tzdb.id = tzdb_id WHERE ",
-            $where,
-            " AND last_ms >= ?1 AND first_ms < ?2 ORDER BY first_ms, ref, skip.id LIMIT ?3"
+            LEFT JOIN tzdb ON tzdb.id = tzdb_id ",
+            $rest
         )
     };
 }
 
-const SELECT: &str = select!("true");
-const SELECT_OF_WORKFLOW: &str = select!("skip.workflow_id = ?4");
+pub(super) const SELECT_ALL: &str = select!("");
+
+const SELECT: &str =
+    select!("WHERE last_ms >= ?1 AND first_ms < ?2 ORDER BY first_ms, ref, skip.id LIMIT ?3");
+
+const SELECT_OF_WORKFLOW: &str = select!(
+    "WHERE last_ms >= ?1 AND first_ms < ?2 AND skip.workflow_id = ?4
+    ORDER BY first_ms, ref, skip.id LIMIT ?3"
+);
 
 const INSERT: &str = "INSERT INTO skip (workflow_id, first_ms, last_ms, count, reason, skipped_ms,
     revision, tzdb_id, checksum) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
@@ -67,7 +73,7 @@ impl SqliteTransaction<'_> {
     }
 }
 
-fn read_skip(columns: &mut Columns<'_>) -> Result<SkipRecord, StoreError> {
+pub(super) fn read_skip(columns: &mut Columns<'_>) -> Result<SkipRecord, StoreError> {
     let skip = SkipRecord {
         workflow: WorkflowId(columns.number()?),
         reference: columns.text()?,

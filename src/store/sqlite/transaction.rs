@@ -140,7 +140,7 @@ impl Transaction for SqliteTransaction<'_> {
     }
 
     fn info(&mut self) -> Result<Option<StoreInfo>, StoreError> {
-        self.read_info()
+        self.find_info()
     }
 
     fn set_info(&mut self, info: &StoreInfo) -> Result<(), StoreError> {

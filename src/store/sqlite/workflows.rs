@@ -36,6 +36,9 @@ const SELECT_WITH_ID: &str = concat!(
     " FROM workflow LEFT JOIN progress ON workflow_id = id WHERE id = ?1"
 );
 
+pub(super) const SELECT_ALL: &str =
+    concat!("SELECT ", columns!(), " FROM workflow LEFT JOIN progress ON workflow_id = id");
+
 const SELECT_AFTER: &str = concat!(
     "SELECT ",
     columns!(),

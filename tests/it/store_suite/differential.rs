@@ -16,7 +16,7 @@ use windowpane::store::sqlite::{Durability, Options, SqliteStore};
 use windowpane::store::{Store, StoreError, Transaction};
 use windowpane::time::{Authored, Instant, Resolution, Window};
 
-use super::sample::minute;
+use super::sample::{everything, minute};
 
 /// One thing to do in a transaction. Runs and skips get their name as the step is done.
 #[derive(Debug, Clone)]
@@ -134,17 +134,6 @@ fn answers(store: &mut dyn Store, steps: &[Step], end: End) -> Vec<String> {
     answers
 }
 
-/// Everything that is in a store, in text.
-fn everything(store: &mut dyn Store) -> String {
-    let mut t = store.begin_read().unwrap();
-    let workflows = t.workflows(None, 100).unwrap();
-    let of: Vec<_> = workflows.iter().map(|workflow| (workflow.id, None)).collect();
-    let runs = t.runs(&RunFilter::default()).unwrap();
-    let attempts: Vec<_> = runs.iter().map(|run| t.past_attempts(&run.key).unwrap()).collect();
-    let rest = (t.info().unwrap(), t.skips(&SkipFilter::default()).unwrap());
-    format!("{workflows:?} {:?} {runs:?} {attempts:?} {rest:?}", t.revisions(&of).unwrap())
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
@@ -160,7 +149,7 @@ proptest! {
         for (steps, end) in transactions {
             let expected = answers(&mut model, &steps, end);
             prop_assert_eq!(answers(&mut sqlite, &steps, end), expected);
-            prop_assert_eq!(everything(&mut sqlite), everything(&mut model));
+            prop_assert_eq!(everything(&mut sqlite).unwrap(), everything(&mut model).unwrap());
         }
     }
 }

@@ -172,5 +172,5 @@ fn a_damaged_row_is_reported_with_its_name() {
     );
     check("UPDATE run SET phase_ms = 9223372036854775807;", "outside");
     check("UPDATE run SET phase_ms = 130000; UPDATE worker SET name = 'other';", "checksum");
-    check("DELETE FROM tzdb; DELETE FROM worker;", "Null");
+    check("DELETE FROM tzdb; DELETE FROM worker;", "the column `version` is null");
 }

@@ -2,11 +2,15 @@
 
 mod differential;
 mod files;
+mod formats;
 mod queue;
 mod runs;
 pub(crate) mod sample;
 mod sharing;
+mod size;
 mod skips;
+mod verify;
+mod views;
 mod workflows;
 
 /// Makes a test of each function for every kind of store. A function takes a new, empty store.

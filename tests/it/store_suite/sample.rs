@@ -3,8 +3,8 @@
 use windowpane::plan::{Run, SkipReason};
 use windowpane::schedule::Policies;
 use windowpane::store::record::{
-    Attempt, DueKey, NewWorkflow, Outcome, Progress, RevisionRow, RunKey, RunRecord, RunState,
-    SkipRecord, Workflow, WorkflowId,
+    Attempt, ClockKind, DueKey, NewWorkflow, OpenState, Outcome, Progress, RevisionRow, RunFilter,
+    RunKey, RunRecord, RunState, SkipFilter, SkipRecord, StoreInfo, Workflow, WorkflowId,
 };
 use windowpane::store::{Store, StoreError, Transaction};
 use windowpane::time::{Authored, Instant, Resolution, Window};
@@ -97,10 +97,8 @@ pub(crate) fn claimed(reference: &str, occurrence: i64, claimed: i64, token: i64
 }
 
 pub(crate) fn succeeded(reference: &str, occurrence: i64, token: i64) -> RunRecord {
-    let mut run = claimed(reference, occurrence, occurrence + 3, token);
-    let attempt = run.attempt.as_mut().unwrap();
-    (attempt.ended, attempt.outcome) = (Some(minute(occurrence + 4)), Some(Outcome::Succeeded));
-    RunRecord { state: RunState::Succeeded, available: None, ..run }
+    let run = claimed(reference, occurrence, occurrence + 3, token);
+    ended(run, Outcome::Succeeded, RunState::Succeeded)
 }
 
 pub(crate) fn ended_attempt(number: u32, token: i64, outcome: Outcome) -> Attempt {
@@ -161,4 +159,93 @@ pub(crate) fn read<T>(
 ) -> T {
     let mut transaction = store.begin_read().unwrap();
     question(&mut *transaction).unwrap()
+}
+
+/// Registers the sample workflows with everything that a sound store has of them: revisions, turns,
+/// runs in every state, past attempts and skips.
+pub(crate) fn with_history(store: &mut dyn Store) {
+    with_workflows(store);
+    write(store, |t| {
+        t.set_info(&StoreInfo {
+            clock: ClockKind::System,
+            tzdb: "2026f".to_owned(),
+            last_planned: Some(minute(60)),
+        })?;
+        let revisions = [
+            revision(1, 1, None),
+            revision(2, 1, None),
+            revision(2, 2, Some(7)),
+            revision(3, 1, None),
+            revision(4, 1, None),
+        ];
+        t.insert_revisions(&revisions)?;
+        for (turn, (reference, _)) in (50..).zip(REFERENCES) {
+            let before = t.workflow(reference)?.unwrap();
+            let progress = Progress {
+                cursor: Some(minute(40)),
+                last_handed: Some(minute(44)),
+                last_token: 20,
+                due: (reference != "Zeta").then_some(due_key(turn, 45)),
+            };
+            t.update_progress(&[(&before, progress)])?;
+        }
+        t.insert_runs(&runs_in_every_state())?;
+        let past = [
+            (key("delta", 10, ""), ended_attempt(1, 6, Outcome::Failed)),
+            (key("alpha", 20, ""), ended_attempt(1, 3, Outcome::Released)),
+        ];
+        t.insert_past_attempts(&past)?;
+        t.insert_skips(&[skip("alpha", 0, 0), skip("alpha", 30, 35), skip("Zeta", -50, 5)])
+    })
+    .unwrap();
+}
+
+/// Succeeded runs of every workflow, and one in each other state.
+fn runs_in_every_state() -> Vec<RunRecord> {
+    let occurrences = (0..40).step_by(5);
+    let mut runs: Vec<RunRecord> = occurrences
+        .flat_map(|occurrence| REFERENCES.map(|(name, _)| (name, occurrence)))
+        .filter(|place| !matches!(place, ("delta", 10) | ("Zeta", 15) | ("alpha", 20)))
+        .map(|(name, occurrence)| succeeded(name, occurrence, 1 + occurrence / 5))
+        .collect();
+    let mut failed = ended(claimed("delta", 10, 13, 9), Outcome::Failed, RunState::Failed);
+    failed.attempt.as_mut().unwrap().error = Some("exit status 1".to_owned());
+    failed.output = Some(r#"{"rev":"abc"}"#.to_owned());
+    runs.extend([
+        failed,
+        ended(claimed("Zeta", 15, 18, 7), Outcome::Expired, RunState::Abandoned),
+        claimed("alpha", 20, 23, 12),
+        pending("alpha", 5, "again", 30),
+        pending("delta", 5, "again", 30).cancel().unwrap(),
+    ]);
+    runs
+}
+
+fn ended(mut run: RunRecord, outcome: Outcome, state: RunState) -> RunRecord {
+    let attempt = run.attempt.as_mut().unwrap();
+    attempt.ended = run.available;
+    attempt.outcome = Some(outcome);
+    RunRecord { state, available: None, ..run }
+}
+
+/// Everything that is in a store, in text.
+pub(crate) fn everything(store: &mut dyn Store) -> Result<String, StoreError> {
+    let mut t = store.begin_read()?;
+    let workflows = t.workflows(None, usize::MAX)?;
+    let of: Vec<_> = workflows.iter().map(|workflow| (workflow.id, None)).collect();
+    let due = t.due_workflows(None, Instant::MAX, Instant::MAX, usize::MAX)?;
+    let revisions = t.revisions(&of)?;
+    let runs = t.runs(&RunFilter::default())?;
+    let mut open = Vec::new();
+    for state in [OpenState::Pending, OpenState::Claimed] {
+        open.push(t.open_runs(state, Instant::MAX, None, usize::MAX)?);
+    }
+    let mut attempts = Vec::new();
+    for run in &runs {
+        attempts.push(t.past_attempts(&run.key)?);
+    }
+    let (info, skips) = (t.info()?, t.skips(&SkipFilter::default())?);
+    Ok(format!(
+        "{info:?} {workflows:?} {due:?} {revisions:?} {runs:?} {open:?} {attempts:?} {skips:?}"
+    ))
 }
