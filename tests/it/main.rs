@@ -1,6 +1,7 @@
 //! The one integration test binary.
 
 mod calendar;
+mod faults;
 mod golden;
 mod lifecycle;
 mod properties;
