@@ -108,7 +108,7 @@ impl<'a> Owing<'a> {
         let definition = Some(schedule.definition.clone());
         let timeline = Timeline::new(&[Revision::new(reference, 1, None, definition)]);
         let plan = plan::owed(&timeline, &schedule.policies, position, now);
-        let next_due = next_due(&timeline, position, &plan, now);
+        let next_due = plan::next_due(&timeline, position, now);
         Owing { reference, timeline, plan, next_due }
     }
 
@@ -127,12 +127,4 @@ impl<'a> Owing<'a> {
     fn failure(&self, error: PlanError) -> Failure {
         Failure::refused("out_of_range", format!("`{}`: {error}", self.reference), None)
     }
-}
-
-/// When the first occurrence becomes due that `plan` does not settle.
-fn next_due(timeline: &Timeline, position: Position, plan: &Plan, now: Instant) -> Option<Instant> {
-    let settled = plan.owed.map(|owed| owed.last).or(plan.skipped.last().map(|skip| skip.last));
-    let after = Position { cursor: settled.or(position.cursor), ..position };
-    let nothing = Plan { skipped: Vec::new(), owed: None };
-    plan::turn(timeline, after, None, &nothing, now).map(|turn| turn.due)
 }

@@ -105,8 +105,8 @@ pub fn read_batch(mut input: impl BufRead, known: &[&str]) -> Result<Vec<Line>, 
         if lines.len() == BATCH_LIMIT {
             return Err(BatchError::TooLong);
         }
-        let members: Members =
-            serde_json::from_slice(&bytes).map_err(|error| fault(format!("it is no JSON object: {error}")))?;
+        let members: Members = serde_json::from_slice(&bytes)
+            .map_err(|error| fault(format!("it is no JSON object: {error}")))?;
         lines.push(members.into_line(number, known)?);
     }
     Ok(lines)

@@ -2,6 +2,7 @@
 
 mod calendar;
 mod cli;
+mod faults;
 mod golden;
 mod lifecycle;
 mod properties;

@@ -230,8 +230,9 @@ impl Work<'_> {
             }
             Err(error) => return Err(error),
         };
-        let until_due = claimed.next_due.map_or(RECHECK_MS, |next| next.ms_since(self.clock.now()));
-        self.claim_at = now.after_ms(until_due.min(RECHECK_MS));
+        let next = claimed.next_due.into_iter().chain(claimed.next_available).min();
+        let until_next = next.map_or(RECHECK_MS, |next| next.ms_since(self.clock.now()));
+        self.claim_at = now.after_ms(until_next.min(RECHECK_MS));
         let is_empty = claimed.runs.is_empty();
         for run in claimed.runs {
             self.attempts.start(run, now);
