@@ -38,6 +38,10 @@ CREATE TABLE workflow (
     first_run INTEGER NOT NULL CHECK (first_run IN (0, 1)), -- 0 newest, 1 next
     overlap INTEGER NOT NULL CHECK (overlap IN (0, 1, 2)),  -- 0 allow, 1 wait, 2 skip
     max_attempts INTEGER NOT NULL CHECK (max_attempts > 0),
+    paused_ms INTEGER,        -- since when its scheduled runs are held back
+    retired_ms INTEGER,       -- since when its source no longer has it
+    pruned_before_ms INTEGER, -- the horizon of what was pruned
+    rewound_from_ms INTEGER,  -- where the cursor stood before it was set back
     checksum INTEGER NOT NULL
 ) STRICT;
 
@@ -159,7 +163,8 @@ CREATE TABLE skip (
     last_ms INTEGER NOT NULL,
     count INTEGER NOT NULL CHECK (count > 0),
     reason INTEGER NOT NULL CHECK (reason >= 0),
-        -- 0 first_run, 1 superseded, 2 beyond_limit, 3 too_old
+        -- 0 first_run, 1 superseded, 2 beyond_limit, 3 too_old, 4 overlap, 5 paused, 6 retired,
+        -- 7 tz_change, 8 tz_passed, 9 cursor_set
     skipped_ms INTEGER NOT NULL,
     revision INTEGER NOT NULL CHECK (revision > 0),
     tzdb_id INTEGER NOT NULL,
@@ -169,3 +174,30 @@ CREATE TABLE skip (
 
 CREATE INDEX skip_by_first ON skip (first_ms, workflow_id);
 CREATE INDEX skip_by_workflow ON skip (workflow_id, last_ms);
+
+-- Times during which the scheduled runs of a workflow were held back.
+CREATE TABLE pause (
+    workflow_id INTEGER NOT NULL REFERENCES workflow (id),
+    from_ms INTEGER NOT NULL,
+    to_ms INTEGER, -- NULL while it lasts
+    paused_by TEXT,
+    reason TEXT,
+    resumed INTEGER CHECK (resumed IN (0, 1)), -- 0 catch-up, 1 drop; NULL while it lasts
+    checksum INTEGER NOT NULL,
+    PRIMARY KEY (workflow_id, from_ms),
+    CHECK ((to_ms IS NULL) = (resumed IS NULL))
+) STRICT, WITHOUT ROWID;
+
+-- Requests for runs, kept for ever, so that asking again changes nothing.
+CREATE TABLE request (
+    workflow_id INTEGER NOT NULL REFERENCES workflow (id),
+    request_id TEXT NOT NULL CHECK (length(request_id) BETWEEN 1 AND 128),
+    arguments TEXT NOT NULL, -- canonical JSON
+    made_ms INTEGER NOT NULL,
+    made_by TEXT,
+    reason TEXT,
+    left_out TEXT NOT NULL,  -- JSON: how many occurrences, by the reason
+    pruned TEXT NOT NULL,    -- JSON: the occurrences of its pruned runs, in milliseconds
+    checksum INTEGER NOT NULL,
+    PRIMARY KEY (workflow_id, request_id)
+) STRICT, WITHOUT ROWID;

@@ -166,7 +166,8 @@ SELECT
     count,
     CASE reason
         WHEN 0 THEN 'first_run' WHEN 1 THEN 'superseded' WHEN 2 THEN 'beyond_limit'
-        WHEN 3 THEN 'too_old'
+        WHEN 3 THEN 'too_old' WHEN 4 THEN 'overlap' WHEN 5 THEN 'paused' WHEN 6 THEN 'retired'
+        WHEN 7 THEN 'tz_change' WHEN 8 THEN 'tz_passed' WHEN 9 THEN 'cursor_set'
     END AS reason,
     rtrim(rtrim(strftime('%Y-%m-%dT%H:%M:%f', skipped_ms / 1000.0, 'unixepoch'),
         '0'), '.') || 'Z' AS skipped, -- when they were settled

@@ -49,6 +49,18 @@ pub enum SkipReason {
     BeyondLimit,
     /// It was later than `max_age` allows.
     TooOld,
+    /// A run of the workflow was still going on.
+    Overlap,
+    /// It was dropped at the end of a pause.
+    Paused,
+    /// Its workflow was retired.
+    Retired,
+    /// A new tz database moved it before what was settled, by its authored local time.
+    TzChange,
+    /// A new tz database moved it behind the cursor.
+    TzPassed,
+    /// The cursor was set past it by hand.
+    CursorSet,
 }
 
 impl SkipReason {
@@ -59,6 +71,12 @@ impl SkipReason {
             SkipReason::Superseded => "superseded",
             SkipReason::BeyondLimit => "beyond_limit",
             SkipReason::TooOld => "too_old",
+            SkipReason::Overlap => "overlap",
+            SkipReason::Paused => "paused",
+            SkipReason::Retired => "retired",
+            SkipReason::TzChange => "tz_change",
+            SkipReason::TzPassed => "tz_passed",
+            SkipReason::CursorSet => "cursor_set",
         }
     }
 }

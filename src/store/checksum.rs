@@ -11,7 +11,8 @@ use crate::time::Instant;
 
 use super::codes::Code;
 use super::record::{
-    Attempt, Progress, RevisionRow, RunKey, RunRecord, SkipRecord, StoreInfo, Workflow, WorkflowId,
+    Attempt, Marks, PauseRecord, Progress, RequestRecord, RevisionRow, RunKey, RunRecord,
+    SkipRecord, StoreInfo, Workflow, WorkflowId,
 };
 
 /// The checksum of the row about the store itself.
@@ -31,6 +32,38 @@ pub(crate) fn of_workflow(workflow: &Workflow) -> i64 {
     bytes.text(&workflow.source);
     bytes.instant(workflow.registered);
     bytes.policies(&workflow.policies);
+    let Marks { paused, retired, pruned_before, rewound_from } = workflow.marks;
+    for mark in [paused, retired, pruned_before, rewound_from] {
+        bytes.instant_or_none(mark);
+    }
+    bytes.checksum()
+}
+
+/// The checksum of a pause.
+pub(crate) fn of_pause(pause: &PauseRecord) -> i64 {
+    let mut bytes = Bytes::of("pause");
+    bytes.number(pause.workflow.0);
+    bytes.instant(pause.from);
+    bytes.instant_or_none(pause.to);
+    bytes.text_or_none(pause.by.as_deref());
+    bytes.text_or_none(pause.reason.as_deref());
+    bytes.number_or_none(pause.resumed.map(Code::code));
+    bytes.checksum()
+}
+
+/// The checksum of a request.
+pub(crate) fn of_request(request: &RequestRecord) -> i64 {
+    let mut bytes = Bytes::of("request");
+    bytes.number(request.workflow.0);
+    bytes.text(&request.id);
+    bytes.text(&request.arguments);
+    bytes.instant(request.made);
+    bytes.text_or_none(request.by.as_deref());
+    bytes.text_or_none(request.reason.as_deref());
+    bytes.text(&request.left_out);
+    for occurrence in &request.pruned {
+        bytes.instant(*occurrence);
+    }
     bytes.checksum()
 }
 

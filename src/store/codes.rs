@@ -5,7 +5,7 @@ use crate::plan::SkipReason;
 use crate::schedule::{FirstRun, Overlap};
 use crate::time::Resolution;
 
-use super::record::{ClockKind, Outcome, RunState};
+use super::record::{ClockKind, Outcome, Resume, RunState};
 
 /// A value that is stored as a small number.
 pub(crate) trait Code: Sized + Copy {
@@ -40,7 +40,19 @@ codes!(RunState {
 });
 codes!(Outcome { Succeeded = 0, Failed = 1, Released = 2, Expired = 3 });
 codes!(ClockKind { System = 0, Test = 1 });
-codes!(SkipReason { FirstRun = 0, Superseded = 1, BeyondLimit = 2, TooOld = 3 });
+codes!(SkipReason {
+    FirstRun = 0,
+    Superseded = 1,
+    BeyondLimit = 2,
+    TooOld = 3,
+    Overlap = 4,
+    Paused = 5,
+    Retired = 6,
+    TzChange = 7,
+    TzPassed = 8,
+    CursorSet = 9,
+});
 codes!(Resolution { Exact = 0, GapShifted = 1, GapNext = 2, FoldFirst = 3, FoldLast = 4 });
+codes!(Resume { CatchUp = 0, Drop = 1 });
 codes!(FirstRun { Newest = 0, Next = 1 });
 codes!(Overlap { Allow = 0, Wait = 1, Skip = 2 });

@@ -22,8 +22,8 @@ pub use run_id::{RunId, RunIdError};
 use crate::schedule::Policies;
 use crate::time::Instant;
 use record::{
-    Attempt, NewWorkflow, OpenState, Progress, RevisionRow, RunFilter, RunKey, RunRecord,
-    SkipFilter, SkipRecord, StoreInfo, Workflow, WorkflowId,
+    Attempt, Marks, NewWorkflow, OpenState, PauseRecord, Progress, RequestRecord, RevisionRow,
+    RunFilter, RunKey, RunRecord, SkipFilter, SkipRecord, StoreInfo, Workflow, WorkflowId,
 };
 
 /// A place that keeps the records.
@@ -74,6 +74,8 @@ pub trait Transaction {
         workflow: WorkflowId,
         policies: &Policies,
     ) -> Result<(), StoreError>;
+    /// Replaces the marks of a workflow.
+    fn update_marks(&mut self, workflow: WorkflowId, marks: &Marks) -> Result<(), StoreError>;
     /// Replaces the progress of workflows, each given as it was read in this transaction.
     fn update_progress(&mut self, changes: &[(&Workflow, Progress)]) -> Result<(), StoreError>;
 
@@ -132,4 +134,25 @@ pub trait Transaction {
     fn skips(&mut self, filter: &SkipFilter) -> Result<Vec<SkipRecord>, StoreError>;
     /// Adds skip records.
     fn insert_skips(&mut self, skips: &[SkipRecord]) -> Result<(), StoreError>;
+
+    /// The pauses of a workflow, oldest first.
+    fn pauses(&mut self, workflow: WorkflowId) -> Result<Vec<PauseRecord>, StoreError>;
+    /// Adds a pause. A second one of the workflow from the same instant replaces the first.
+    fn put_pause(&mut self, pause: &PauseRecord) -> Result<(), StoreError>;
+
+    /// One request of a workflow.
+    fn request(
+        &mut self,
+        workflow: WorkflowId,
+        id: &str,
+    ) -> Result<Option<RequestRecord>, StoreError>;
+    /// The requests of a workflow, ordered by id.
+    fn requests(&mut self, workflow: WorkflowId) -> Result<Vec<RequestRecord>, StoreError>;
+    /// Adds a request, or replaces the one with its id.
+    fn put_request(&mut self, request: &RequestRecord) -> Result<(), StoreError>;
+
+    /// Removes runs with their attempts. One that is missing is [`StoreError::Missing`].
+    fn delete_runs(&mut self, keys: &[RunKey]) -> Result<(), StoreError>;
+    /// Removes skip records, each as it was read in this transaction.
+    fn delete_skips(&mut self, skips: &[SkipRecord]) -> Result<(), StoreError>;
 }

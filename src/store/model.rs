@@ -7,8 +7,9 @@ use crate::schedule::Policies;
 use crate::time::Instant;
 
 use super::record::{
-    Attempt, DueKey, NewWorkflow, OpenState, Progress, RevisionRow, RunFilter, RunKey, RunRecord,
-    RunState, SkipFilter, SkipRecord, StoreInfo, Workflow, WorkflowId,
+    Attempt, DueKey, Marks, NewWorkflow, OpenState, PauseRecord, Progress, RequestRecord,
+    RevisionRow, RunFilter, RunKey, RunRecord, RunState, SkipFilter, SkipRecord, StoreInfo,
+    Workflow, WorkflowId,
 };
 use super::{Store, StoreError, Transaction};
 
@@ -55,6 +56,8 @@ struct State {
     past_attempts: BTreeMap<(RunKey, i64), Attempt>,
     /// In the order in which they were added.
     skips: Vec<SkipRecord>,
+    pauses: BTreeMap<(WorkflowId, Instant), PauseRecord>,
+    requests: BTreeMap<(WorkflowId, String), RequestRecord>,
 }
 
 impl ModelStore {
@@ -188,6 +191,7 @@ impl Transaction for ModelTransaction {
                 source: new.source.clone(),
                 registered: new.registered,
                 policies: new.policies,
+                marks: Marks::default(),
                 progress: Progress { due: new.due, ..Progress::default() },
             };
             state.workflows.insert(new.reference.clone(), workflow);
@@ -202,6 +206,11 @@ impl Transaction for ModelTransaction {
         policies: &Policies,
     ) -> Result<(), StoreError> {
         self.change("workflow")?.workflow_of("workflow", workflow)?.policies = *policies;
+        Ok(())
+    }
+
+    fn update_marks(&mut self, workflow: WorkflowId, marks: &Marks) -> Result<(), StoreError> {
+        self.change("workflow")?.workflow_of("workflow", workflow)?.marks = *marks;
         Ok(())
     }
 
@@ -347,6 +356,56 @@ impl Transaction for ModelTransaction {
         for skip in skips {
             state.workflow_of("workflow", skip.workflow)?;
             state.skips.push(skip.clone());
+        }
+        Ok(())
+    }
+
+    fn pauses(&mut self, workflow: WorkflowId) -> Result<Vec<PauseRecord>, StoreError> {
+        let all = self.state.pauses.range((workflow, Instant::MIN)..=(workflow, Instant::MAX));
+        Ok(all.map(|(_, pause)| pause.clone()).collect())
+    }
+
+    fn put_pause(&mut self, pause: &PauseRecord) -> Result<(), StoreError> {
+        let state = self.change("pause")?;
+        state.workflow_of("workflow", pause.workflow)?;
+        state.pauses.insert((pause.workflow, pause.from), pause.clone());
+        Ok(())
+    }
+
+    fn request(
+        &mut self,
+        workflow: WorkflowId,
+        id: &str,
+    ) -> Result<Option<RequestRecord>, StoreError> {
+        Ok(self.state.requests.get(&(workflow, id.to_owned())).cloned())
+    }
+
+    fn requests(&mut self, workflow: WorkflowId) -> Result<Vec<RequestRecord>, StoreError> {
+        let all = self.state.requests.values();
+        Ok(all.filter(|request| request.workflow == workflow).cloned().collect())
+    }
+
+    fn put_request(&mut self, request: &RequestRecord) -> Result<(), StoreError> {
+        let state = self.change("request")?;
+        state.workflow_of("workflow", request.workflow)?;
+        state.requests.insert((request.workflow, request.id.clone()), request.clone());
+        Ok(())
+    }
+
+    fn delete_runs(&mut self, keys: &[RunKey]) -> Result<(), StoreError> {
+        let state = self.change("run")?;
+        for key in keys {
+            state.runs.remove(key).ok_or(StoreError::Missing { table: "run" })?;
+            state.past_attempts.retain(|(of, _), _| of != key);
+        }
+        Ok(())
+    }
+
+    fn delete_skips(&mut self, skips: &[SkipRecord]) -> Result<(), StoreError> {
+        let state = self.change("skip")?;
+        for skip in skips {
+            let found = state.skips.iter().position(|stored| stored == skip);
+            state.skips.remove(found.ok_or(StoreError::Missing { table: "skip" })?);
         }
         Ok(())
     }

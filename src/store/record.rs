@@ -44,8 +44,70 @@ pub struct Workflow {
     pub registered: Instant,
     /// The present policies (for a schedule now `false`, the last ones).
     pub policies: Policies,
+    /// What people decided about it.
+    pub marks: Marks,
     /// How far it has come.
     pub progress: Progress,
+}
+
+/// What people decided about a workflow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Marks {
+    /// Since when its scheduled runs are held back.
+    pub paused: Option<Instant>,
+    /// Since when its source no longer has it.
+    pub retired: Option<Instant>,
+    /// The horizon: records of occurrences before it may have been removed.
+    pub pruned_before: Option<Instant>,
+    /// Where the cursor stood before it was set back: up to there an occurrence may have a run.
+    pub rewound_from: Option<Instant>,
+}
+
+/// A time during which the scheduled runs of a workflow were held back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PauseRecord {
+    /// The workflow.
+    pub workflow: WorkflowId,
+    /// Since when.
+    pub from: Instant,
+    /// Until when; `None` while it lasts.
+    pub to: Option<Instant>,
+    /// Who asked for it.
+    pub by: Option<String>,
+    /// Why.
+    pub reason: Option<String>,
+    /// What became of what was missed; `None` while it lasts.
+    pub resumed: Option<Resume>,
+}
+
+/// What becomes of what a pause held back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Resume {
+    /// The catch-up rule decides.
+    CatchUp,
+    /// It is skipped.
+    Drop,
+}
+
+/// A request for runs, kept for ever so that asking again changes nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RequestRecord {
+    /// The workflow.
+    pub workflow: WorkflowId,
+    /// Its id, scoped to the workflow.
+    pub id: String,
+    /// What was asked for, as canonical JSON.
+    pub arguments: String,
+    /// When.
+    pub made: Instant,
+    /// Who asked.
+    pub by: Option<String>,
+    /// Why.
+    pub reason: Option<String>,
+    /// How many occurrences were left out, and why, as JSON.
+    pub left_out: String,
+    /// The occurrences of its runs that were pruned since, ascending.
+    pub pruned: Vec<Instant>,
 }
 
 /// A workflow about to be registered.
@@ -300,6 +362,7 @@ words!(RunState {
 });
 words!(Outcome { Succeeded = "succeeded", Failed = "failed", Released = "released", Expired = "expired" });
 words!(Trigger { Schedule = "schedule", Request = "request" });
+words!(Resume { CatchUp = "catch-up", Drop = "drop" });
 words!(ClockKind { System = "system", Test = "test" });
 
 impl From<OpenState> for RunState {

@@ -3,6 +3,7 @@
 mod attempts;
 mod backup;
 mod columns;
+mod decisions;
 mod fault;
 mod info;
 mod migrate;

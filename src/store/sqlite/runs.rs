@@ -87,6 +87,9 @@ const UPDATE: &str = "UPDATE run SET due_ms = ?4, delay_ms = ?5, window_ms = ?6,
     claimed_ms = ?19, ended_ms = ?20, outcome = ?21, error = ?22, output = ?23, checksum = ?24
     WHERE occurrence_ms = ?1 AND workflow_id = ?2 AND request_id = ?3";
 
+const DELETE: &str =
+    "DELETE FROM run WHERE occurrence_ms = ?1 AND workflow_id = ?2 AND request_id = ?3";
+
 const SELECT_PLACE: &str = "SELECT state, available_ms FROM run
     WHERE occurrence_ms = ?1 AND workflow_id = ?2 AND request_id = ?3";
 
@@ -171,6 +174,17 @@ impl SqliteTransaction<'_> {
                 self.close(run, stored)?;
                 self.open(run)?;
             }
+        }
+        Ok(())
+    }
+
+    pub(super) fn remove_runs(&mut self, keys: &[RunKey]) -> Result<(), StoreError> {
+        self.writing(TABLE)?;
+        for key in keys {
+            let run = self.run_with_key(key)?.ok_or(StoreError::Missing { table: TABLE })?;
+            self.close(&run, place(&run))?;
+            let values = params![key.occurrence.as_ms(), key.workflow.0, key.request_id];
+            self.change_one(TABLE, DELETE, values)?;
         }
         Ok(())
     }

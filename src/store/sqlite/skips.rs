@@ -36,7 +36,25 @@ const SELECT_OF_WORKFLOW: &str = select!(
 const INSERT: &str = "INSERT INTO skip (workflow_id, first_ms, last_ms, count, reason, skipped_ms,
     revision, tzdb_id, checksum) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
 
+/// Of rows that are alike in everything, one.
+const DELETE: &str = "DELETE FROM skip WHERE id = (SELECT min(id) FROM skip WHERE workflow_id = ?1
+    AND first_ms = ?2 AND last_ms = ?3 AND checksum = ?4)";
+
 impl SqliteTransaction<'_> {
+    pub(super) fn remove_skips(&mut self, skips: &[SkipRecord]) -> Result<(), StoreError> {
+        self.writing(TABLE)?;
+        for skip in skips {
+            let values = params![
+                skip.workflow.0,
+                skip.first.as_ms(),
+                skip.last.as_ms(),
+                checksum::of_skip(skip),
+            ];
+            self.change_one(TABLE, DELETE, values)?;
+        }
+        Ok(())
+    }
+
     pub(super) fn skips_matching(
         &mut self,
         filter: &SkipFilter,

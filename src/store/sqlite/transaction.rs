@@ -4,8 +4,8 @@ use rusqlite::{CachedStatement, Params, Row};
 
 use crate::schedule::Policies;
 use crate::store::record::{
-    Attempt, NewWorkflow, OpenState, Progress, RevisionRow, RunFilter, RunKey, RunRecord,
-    SkipFilter, SkipRecord, StoreInfo, Workflow, WorkflowId,
+    Attempt, Marks, NewWorkflow, OpenState, PauseRecord, Progress, RequestRecord, RevisionRow,
+    RunFilter, RunKey, RunRecord, SkipFilter, SkipRecord, StoreInfo, Workflow, WorkflowId,
 };
 use crate::store::{StoreError, Transaction};
 use crate::time::Instant;
@@ -174,6 +174,10 @@ impl Transaction for SqliteTransaction<'_> {
         self.change_policies(workflow, policies)
     }
 
+    fn update_marks(&mut self, workflow: WorkflowId, marks: &Marks) -> Result<(), StoreError> {
+        self.change_marks(workflow, marks)
+    }
+
     fn update_progress(&mut self, changes: &[(&Workflow, Progress)]) -> Result<(), StoreError> {
         self.change_progress(changes)
     }
@@ -247,5 +251,37 @@ impl Transaction for SqliteTransaction<'_> {
 
     fn insert_skips(&mut self, skips: &[SkipRecord]) -> Result<(), StoreError> {
         self.add_skips(skips)
+    }
+
+    fn pauses(&mut self, workflow: WorkflowId) -> Result<Vec<PauseRecord>, StoreError> {
+        self.pauses_of(workflow)
+    }
+
+    fn put_pause(&mut self, pause: &PauseRecord) -> Result<(), StoreError> {
+        self.write_pause(pause)
+    }
+
+    fn request(
+        &mut self,
+        workflow: WorkflowId,
+        id: &str,
+    ) -> Result<Option<RequestRecord>, StoreError> {
+        self.request_with_id(workflow, id)
+    }
+
+    fn requests(&mut self, workflow: WorkflowId) -> Result<Vec<RequestRecord>, StoreError> {
+        self.requests_of(workflow)
+    }
+
+    fn put_request(&mut self, request: &RequestRecord) -> Result<(), StoreError> {
+        self.write_request(request)
+    }
+
+    fn delete_runs(&mut self, keys: &[RunKey]) -> Result<(), StoreError> {
+        self.remove_runs(keys)
+    }
+
+    fn delete_skips(&mut self, skips: &[SkipRecord]) -> Result<(), StoreError> {
+        self.remove_skips(skips)
     }
 }

@@ -5,7 +5,7 @@ use crate::store::{Finding, StoreError};
 
 use super::columns::Columns;
 use super::transaction::SqliteTransaction;
-use super::{attempts, info, migrate, revisions, runs, skips, workflows};
+use super::{attempts, decisions, info, migrate, revisions, runs, skips, workflows};
 
 /// More findings than this are not gathered: the store is beyond them.
 const FINDINGS_LIMIT: usize = 1_000;
@@ -206,6 +206,8 @@ impl Check<'_, '_> {
         self.each("revision", revisions::SELECT_ALL, revisions::read_revision)?;
         self.each("run", runs::SELECT_ALL, runs::read_run)?;
         self.each("attempt", attempts::SELECT_ALL, attempts::read_attempt)?;
+        self.each("pause", decisions::SELECT_PAUSES, decisions::read_pause)?;
+        self.each("request", decisions::SELECT_REQUESTS, decisions::read_request)?;
         self.each("skip", skips::SELECT_ALL, skips::read_skip)
     }
 

@@ -4,7 +4,7 @@ use rusqlite::params;
 
 use crate::schedule::{CatchUp, Policies};
 use crate::store::codes::Code;
-use crate::store::record::{DueKey, NewWorkflow, Progress, Workflow, WorkflowId};
+use crate::store::record::{DueKey, Marks, NewWorkflow, Progress, Workflow, WorkflowId};
 use crate::store::{StoreError, checksum};
 use crate::time::Instant;
 
@@ -18,7 +18,8 @@ const PROGRESS: &str = "progress";
 macro_rules! columns {
     () => {
         "workflow.id, workflow.ref, source, registered_ms, backfill_limit, max_age_ms, first_run,
-        overlap, max_attempts, workflow.checksum, cursor_ms, last_handed_ms, last_token,
+        overlap, max_attempts, paused_ms, retired_ms, pruned_before_ms, rewound_from_ms,
+        workflow.checksum, cursor_ms, last_handed_ms, last_token,
         progress.turn_ms, progress.due_ms, progress.checksum"
     };
 }
@@ -51,6 +52,9 @@ const INSERT: &str = "INSERT INTO workflow (id, ref, source, registered_ms, back
 
 const UPDATE_POLICIES: &str = "UPDATE workflow SET backfill_limit = ?2, max_age_ms = ?3,
     first_run = ?4, overlap = ?5, max_attempts = ?6, checksum = ?7 WHERE id = ?1";
+
+const UPDATE_MARKS: &str = "UPDATE workflow SET paused_ms = ?2, retired_ms = ?3,
+    pruned_before_ms = ?4, rewound_from_ms = ?5, checksum = ?6 WHERE id = ?1";
 
 const INSERT_PROGRESS: &str = "INSERT INTO progress (workflow_id, cursor_ms, last_handed_ms,
     last_token, turn_ms, due_ms, checksum) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
@@ -90,6 +94,7 @@ impl SqliteTransaction<'_> {
                 source: new.source.clone(),
                 registered: new.registered,
                 policies: new.policies,
+                marks: Marks::default(),
                 progress: Progress { due: new.due, ..Progress::default() },
             };
             self.add_workflow(&workflow)?;
@@ -123,9 +128,7 @@ impl SqliteTransaction<'_> {
         policies: &Policies,
     ) -> Result<(), StoreError> {
         self.writing(TABLE)?;
-        let found = self.row(TABLE, SELECT_WITH_ID, [id.0], read_workflow)?;
-        let workflow = found.ok_or(StoreError::Missing { table: TABLE })?;
-        let workflow = Workflow { policies: *policies, ..workflow };
+        let workflow = Workflow { policies: *policies, ..self.workflow_with_id(id)? };
         let values = params![
             id.0,
             backfill_limit(policies),
@@ -136,6 +139,25 @@ impl SqliteTransaction<'_> {
             checksum::of_workflow(&workflow),
         ];
         self.change_one(TABLE, UPDATE_POLICIES, values)
+    }
+
+    pub(super) fn change_marks(&mut self, id: WorkflowId, marks: &Marks) -> Result<(), StoreError> {
+        self.writing(TABLE)?;
+        let workflow = Workflow { marks: *marks, ..self.workflow_with_id(id)? };
+        let values = params![
+            id.0,
+            marks.paused.map(Instant::as_ms),
+            marks.retired.map(Instant::as_ms),
+            marks.pruned_before.map(Instant::as_ms),
+            marks.rewound_from.map(Instant::as_ms),
+            checksum::of_workflow(&workflow),
+        ];
+        self.change_one(TABLE, UPDATE_MARKS, values)
+    }
+
+    fn workflow_with_id(&self, id: WorkflowId) -> Result<Workflow, StoreError> {
+        let found = self.row(TABLE, SELECT_WITH_ID, [id.0], read_workflow)?;
+        found.ok_or(StoreError::Missing { table: TABLE })
     }
 
     pub(super) fn change_progress(
@@ -176,6 +198,12 @@ pub(super) fn read_workflow(columns: &mut Columns<'_>) -> Result<Workflow, Store
         source: columns.text()?,
         registered: columns.instant()?,
         policies: read_policies(columns)?,
+        marks: Marks {
+            paused: columns.instant_or_none()?,
+            retired: columns.instant_or_none()?,
+            pruned_before: columns.instant_or_none()?,
+            rewound_from: columns.instant_or_none()?,
+        },
         progress: Progress::default(),
     };
     columns.check(checksum::of_workflow(&workflow), || workflow.reference.clone())?;

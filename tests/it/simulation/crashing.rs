@@ -6,8 +6,8 @@ use std::rc::Rc;
 
 use windowpane::schedule::Policies;
 use windowpane::store::record::{
-    Attempt, NewWorkflow, OpenState, Progress, RevisionRow, RunFilter, RunKey, RunRecord,
-    SkipFilter, SkipRecord, StoreInfo, Workflow, WorkflowId,
+    Attempt, Marks, NewWorkflow, OpenState, PauseRecord, Progress, RequestRecord, RevisionRow,
+    RunFilter, RunKey, RunRecord, SkipFilter, SkipRecord, StoreInfo, Workflow, WorkflowId,
 };
 use windowpane::store::{Store, StoreError, Transaction};
 use windowpane::time::Instant;
@@ -82,6 +82,7 @@ impl Transaction for CrashingTransaction<'_> {
         workflows(after: Option<&str>, limit: usize) -> Vec<Workflow>;
         insert_workflows(workflows: &[NewWorkflow]) -> Vec<WorkflowId>;
         update_policies(workflow: WorkflowId, policies: &Policies) -> ();
+        update_marks(workflow: WorkflowId, marks: &Marks) -> ();
         update_progress(changes: &[(&Workflow, Progress)]) -> ();
         revisions(of: &[(WorkflowId, Option<Instant>)]) -> Vec<Vec<RevisionRow>>;
         insert_revisions(revisions: &[RevisionRow]) -> ();
@@ -97,5 +98,12 @@ impl Transaction for CrashingTransaction<'_> {
         insert_past_attempts(attempts: &[(RunKey, Attempt)]) -> ();
         skips(filter: &SkipFilter) -> Vec<SkipRecord>;
         insert_skips(skips: &[SkipRecord]) -> ();
+        pauses(workflow: WorkflowId) -> Vec<PauseRecord>;
+        put_pause(pause: &PauseRecord) -> ();
+        request(workflow: WorkflowId, id: &str) -> Option<RequestRecord>;
+        requests(workflow: WorkflowId) -> Vec<RequestRecord>;
+        put_request(request: &RequestRecord) -> ();
+        delete_runs(keys: &[RunKey]) -> ();
+        delete_skips(skips: &[SkipRecord]) -> ();
     }
 }

@@ -3,8 +3,9 @@
 use windowpane::plan::{Run, SkipReason};
 use windowpane::schedule::Policies;
 use windowpane::store::record::{
-    Attempt, ClockKind, DueKey, NewWorkflow, OpenState, Outcome, Progress, RevisionRow, RunFilter,
-    RunKey, RunRecord, RunState, SkipFilter, SkipRecord, StoreInfo, Workflow, WorkflowId,
+    Attempt, ClockKind, DueKey, Marks, NewWorkflow, OpenState, Outcome, Progress, RevisionRow,
+    RunFilter, RunKey, RunRecord, RunState, SkipFilter, SkipRecord, StoreInfo, Workflow,
+    WorkflowId,
 };
 use windowpane::store::{Store, StoreError, Transaction};
 use windowpane::time::{Authored, Instant, Resolution, Window};
@@ -37,6 +38,7 @@ pub(crate) fn workflow(id: i64, reference: &str, due: Option<DueKey>) -> Workflo
         source: "default".to_owned(),
         registered: minute(0),
         policies: Policies::default(),
+        marks: Marks::default(),
         progress: Progress { due, ..Progress::default() },
     }
 }
