@@ -11,7 +11,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::{Handle, Signals};
 
 use crate::engine::runner::{Report, Runner, RunnerOptions, Stopper, Until};
-use crate::engine::{self, SyncMode, SyncOptions};
+use crate::engine::{self, Absent, SyncMode, SyncOptions};
 use crate::store::Store;
 use crate::store::record::{ClockKind, RunRecord};
 use crate::wire::{List, Problem, RunRow};
@@ -96,7 +96,8 @@ pub(super) fn run(args: Run, context: &Context) -> Result<Exit, Failure> {
 fn open_and_sync(args: &Run, context: &Context) -> Result<Box<dyn Store>, Failure> {
     let workflows = documents::read_named(&Documents::at(args.paths.clone(), None))?;
     let mut store = store::open(&args.db.url, Access::Create, &context.console)?;
-    let options = SyncOptions { source: DEFAULT_SOURCE, mode: SyncMode::Write };
+    let options =
+        SyncOptions { source: DEFAULT_SOURCE, mode: SyncMode::Write, absent: Absent::Keep };
     let report = engine::sync(&mut *store, &*context.clock, &workflows, &options)?;
     context.console.note(&summary(&report, SyncMode::Write));
     Ok(store)

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::engine::{self, Change, SyncMode, SyncOptions, SyncReport, Synced};
+use crate::engine::{self, Absent, Change, SyncMode, SyncOptions, SyncReport, Synced};
 use crate::schedule::Reference;
 use crate::wire::SyncRow;
 
@@ -34,6 +34,10 @@ pub(super) struct Sync {
     #[arg(long, value_name = "NAME", default_value = DEFAULT_SOURCE, value_parser = args::name)]
     source: String,
 
+    /// Retire what this source registered and no longer has
+    #[arg(long)]
+    retire_absent: bool,
+
     /// Only tell what would change
     #[arg(long)]
     dry_run: bool,
@@ -46,8 +50,9 @@ pub(super) fn sync(args: Sync, context: &Context) -> Result<Exit, Failure> {
         true => (SyncMode::DryRun, Access::Imagine),
         false => (SyncMode::Write, Access::Create),
     };
+    let absent = if args.retire_absent { Absent::Retire } else { Absent::Keep };
     let mut store = store::open(&args.db.url, access, &context.console)?;
-    let options = SyncOptions { source: &args.source, mode };
+    let options = SyncOptions { source: &args.source, mode, absent };
     let report = engine::sync(&mut *store, &*context.clock, &workflows, &options)?;
     let mut sheet = context.console.sheet()?;
     sheet.member("now", report.now)?;
@@ -68,6 +73,7 @@ fn row(synced: &Synced) -> SyncRow<'_> {
         // Policies start no revision, so they cut nothing.
         Change::Policies => ("changed", None),
         Change::Unchanged => ("unchanged", None),
+        Change::Retired { .. } => ("retired", None),
     };
     SyncRow { reference: &synced.reference, change, revision: synced.revision, cut }
 }
@@ -82,5 +88,9 @@ pub(super) fn summary(report: &SyncReport, mode: SyncMode) -> String {
         SyncMode::Write => "",
         SyncMode::DryRun => "; a dry run: nothing was written",
     };
-    format!("{new} new, {changed} changed, {unchanged} unchanged{suffix}")
+    let retired = match count("retired") {
+        0 => String::new(),
+        retired => format!(", {retired} retired"),
+    };
+    format!("{new} new, {changed} changed, {unchanged} unchanged{retired}{suffix}")
 }

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use crate::clock::Clock;
-use crate::plan::{Run, Skip};
+use crate::plan::Run;
+use crate::schedule::Overlap;
 use crate::store::lifecycle::{self, Expiry};
 use crate::store::record::{
     Attempt, Progress, RunKey, RunRecord, RunState, SkipRecord, StoreInfo, Trigger, Workflow,
@@ -14,9 +15,10 @@ use crate::store::{Store, Transaction};
 use crate::time::{Instant, tzdb_version};
 
 use super::EngineError;
+use super::overlap::{LiveClaims, skip_before_end};
 use super::queue::{Next, PLANNED_AT_MOST, Queue, Visited, Wanted};
 use super::store_info;
-use super::workflow::Planned;
+use super::workflow::{Planned, skip_record};
 
 /// What a worker asks for.
 pub struct ClaimRequest<'a> {
@@ -136,13 +138,16 @@ impl<'a> HandOut<'a> {
                     break;
                 }
                 Next::Open(run) => {
-                    if let Some(run) = self.retry(tx, *run)? {
-                        queue.note_handed(run.key.workflow);
+                    let handed = self.retry(tx, *run, &mut queue.live, &mut claimed.skipped)?;
+                    if let Some(run) = handed {
+                        queue.note_handed(run.key.workflow, run.available.unwrap_or(self.now));
                         claimed.runs.push(run);
                     }
                 }
                 Next::Owed { index, run } => {
-                    claimed.runs.push(self.create(&queue.visited[index].planned.workflow, run)?);
+                    let run = self.create(&queue.visited[index].planned.workflow, run)?;
+                    queue.live.add(run.key.workflow, run.available.unwrap_or(self.now));
+                    claimed.runs.push(run);
                 }
             }
         }
@@ -155,22 +160,29 @@ impl<'a> HandOut<'a> {
         &mut self,
         tx: &mut dyn Transaction,
         run: RunRecord,
+        live: &mut LiveClaims,
+        skipped: &mut Vec<SkipRecord>,
     ) -> Result<Option<RunRecord>, EngineError> {
-        let id = run.key.workflow;
-        let handing = match self.handing.entry(id) {
+        let handing = match self.handing.entry(run.key.workflow) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(place) => {
                 let unknown = || EngineError::UnknownWorkflow { reference: run.reference.clone() };
                 place.insert(Handing::new(tx.workflow(&run.reference)?.ok_or_else(unknown)?))
             }
         };
-        let max_attempts = handing.workflow.policies.max_attempts;
-        match reopen(run, self.now, max_attempts)? {
-            Expiry::Abandoned(run) => {
+        if run.state == RunState::Claimed {
+            skipped.extend(handing.skip_before_expiry(tx, &run, self.now)?);
+        }
+        if run.state == RunState::Pending && live.hold(tx, &handing.workflow)?.is_some() {
+            return Ok(None);
+        }
+        match reopen(run, &handing.workflow, self.now)? {
+            Reopened::Held => Ok(None),
+            Reopened::Abandoned(run) => {
                 self.updated.push(run);
                 Ok(None)
             }
-            Expiry::Ready(run) => {
+            Reopened::Ready(run) => {
                 let handed = self.hand_out(run)?;
                 self.past.extend(handed.past.map(|past| (handed.run.key.clone(), past)));
                 self.updated.push(handed.run.clone());
@@ -198,8 +210,14 @@ impl<'a> HandOut<'a> {
         let (trigger, id) = (run.trigger(), run.id());
         let handing = self.handing.get_mut(&run.key.workflow);
         let token = handing.map_or(0, |handing| handing.next_token(trigger, self.now));
-        run.hand_out(self.request.worker, token, self.now, self.request.lease_ms)
-            .map_err(|source| EngineError::Refused { id, source })
+        let workflow = run.key.workflow;
+        let handed = run
+            .hand_out(self.request.worker, token, self.now, self.request.lease_ms)
+            .map_err(|source| EngineError::Refused { id, source })?;
+        if let Some(handing) = self.handing.get_mut(&workflow) {
+            handing.leased_until = handed.run.available;
+        }
+        Ok(handed)
     }
 
     /// Writes everything that was decided.
@@ -212,25 +230,28 @@ impl<'a> HandOut<'a> {
     ) -> Result<(), EngineError> {
         let mut skips = Vec::new();
         let mut changes = Vec::with_capacity(visited.len());
-        for Visited { planned, plan, given } in visited {
+        for Visited { planned, plan, given, held_until } in visited {
             let handing = self.handing.remove(&planned.workflow.id);
+            let alone_until = handing.as_ref().and_then(Handing::alone_until);
             let mut progress =
                 handing.map_or(planned.workflow.progress, |handing| handing.progress);
             // Ranges are settled with the run behind them, or alone where none is owed.
             if given.is_some() || plan.owed.is_none() {
                 skips.extend(
-                    plan.skipped.iter().map(|skip| self.skip_record(&planned.workflow, skip)),
+                    plan.skipped.iter().map(|skip| skip_record(&planned.workflow, skip, self.now)),
                 );
                 let settled =
                     given.map(|run| run.occurrence).or(plan.skipped.last().map(|skip| skip.last));
                 progress.cursor = settled.or(progress.cursor);
             }
-            changes.push((planned, progress));
+            changes.push((planned, progress, held_until.max(alone_until)));
         }
         let others: Vec<_> = self.handing.into_values().collect();
-        let (workflows, progress): (Vec<_>, Vec<_>) =
-            others.into_iter().map(|handing| (handing.workflow, handing.progress)).unzip();
-        changes.extend(Planned::load(tx, workflows)?.into_iter().zip(progress));
+        let after: Vec<_> =
+            others.iter().map(|handing| (handing.progress, handing.alone_until())).collect();
+        let workflows = others.into_iter().map(|handing| handing.workflow).collect();
+        let loaded = Planned::load(tx, workflows)?.into_iter().zip(after);
+        changes.extend(loaded.map(|(planned, (progress, until))| (planned, progress, until)));
         let has_planned = update_progress(tx, changes, self.now)?;
         tx.insert_runs(&self.inserted)?;
         tx.update_runs(&self.updated)?;
@@ -242,45 +263,72 @@ impl<'a> HandOut<'a> {
         }
         Ok(())
     }
-
-    fn skip_record(&self, workflow: &Workflow, skip: &Skip) -> SkipRecord {
-        SkipRecord {
-            workflow: workflow.id,
-            reference: workflow.reference.clone(),
-            first: skip.first,
-            last: skip.last,
-            count: skip.count,
-            reason: skip.reason,
-            skipped: self.now,
-            revision: skip.revision,
-            tzdb: tzdb_version().to_owned(),
-        }
-    }
 }
 
-/// An open run as a claim may hand it out: pending, or abandoned when its lease expired and no
-/// attempt is left.
+/// An open run as a claim finds it.
+pub(super) enum Reopened {
+    /// It can be handed out.
+    Ready(RunRecord),
+    /// Its lease expired, and no attempt is left or wanted.
+    Abandoned(RunRecord),
+    /// Its workflow is paused.
+    Held,
+}
+
+/// What becomes of an open run that is available. Of a retired workflow nothing is tried again.
 pub(super) fn reopen(
     run: RunRecord,
+    workflow: &Workflow,
     now: Instant,
-    max_attempts: u32,
-) -> Result<Expiry, EngineError> {
-    if run.state == RunState::Pending {
-        return Ok(Expiry::Ready(run));
+) -> Result<Reopened, EngineError> {
+    if workflow.marks.paused.is_some() && run.trigger() == Trigger::Schedule {
+        return Ok(Reopened::Held);
     }
+    if run.state == RunState::Pending {
+        return Ok(Reopened::Ready(run));
+    }
+    let max_attempts =
+        if workflow.marks.retired.is_some() { 0 } else { workflow.policies.max_attempts };
     let id = run.id();
-    run.expire(now, max_attempts).map_err(|source| EngineError::Refused { id, source })
+    match run.expire(now, max_attempts).map_err(|source| EngineError::Refused { id, source })? {
+        Expiry::Ready(run) => Ok(Reopened::Ready(run)),
+        Expiry::Abandoned(run) => Ok(Reopened::Abandoned(run)),
+    }
 }
 
 /// A workflow that hands out a run, with its progress so far.
 struct Handing {
     workflow: Workflow,
     progress: Progress,
+    /// The end of the lease that it is given.
+    leased_until: Option<Instant>,
 }
 
 impl Handing {
     fn new(workflow: Workflow) -> Handing {
-        Handing { progress: workflow.progress, workflow }
+        Handing { progress: workflow.progress, workflow, leased_until: None }
+    }
+
+    /// Skips what the expired `run` overlapped.
+    fn skip_before_expiry(
+        &mut self,
+        tx: &mut dyn Transaction,
+        run: &RunRecord,
+        now: Instant,
+    ) -> Result<Option<SkipRecord>, EngineError> {
+        if self.workflow.policies.overlap != Overlap::Skip {
+            return Ok(None);
+        }
+        let mut planned = Planned::load_one(tx, self.workflow.clone())?;
+        let skipped = skip_before_end(tx, &mut planned, run, run.available.unwrap_or(now), now)?;
+        self.progress.cursor = planned.workflow.progress.cursor;
+        self.workflow = planned.workflow;
+        Ok(skipped)
+    }
+
+    /// The end of the lease, where no other run may start before it.
+    fn alone_until(&self) -> Option<Instant> {
+        self.leased_until.filter(|_| self.workflow.policies.overlap != Overlap::Allow)
     }
 
     fn next_token(&mut self, trigger: Trigger, now: Instant) -> i64 {
@@ -296,13 +344,13 @@ impl Handing {
 /// True when anything did.
 fn update_progress(
     tx: &mut dyn Transaction,
-    changes: Vec<(Planned, Progress)>,
+    changes: Vec<(Planned, Progress, Option<Instant>)>,
     now: Instant,
 ) -> Result<bool, EngineError> {
     let changes: Vec<(Planned, Progress)> = changes
         .into_iter()
-        .map(|(planned, progress)| {
-            let due = planned.due_key(progress, now);
+        .map(|(planned, progress, held_until)| {
+            let due = planned.due_key(progress, now).map(|key| key.held_until(held_until));
             (planned, Progress { due, ..progress })
         })
         .filter(|(planned, progress)| *progress != planned.workflow.progress)

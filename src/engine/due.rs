@@ -2,13 +2,12 @@
 
 use crate::clock::Clock;
 use crate::plan::{Run, Skip};
-use crate::store::lifecycle::Expiry;
-use crate::store::record::{RunRecord, Trigger};
+use crate::store::record::{RunRecord, RunState, Trigger};
 use crate::store::{Store, Transaction};
 use crate::time::Instant;
 
 use super::EngineError;
-use super::claim::reopen;
+use super::claim::{Reopened, reopen};
 use super::queue::{Next, Queue, Visited, Wanted};
 
 /// What a claim without a limit would do now.
@@ -53,14 +52,19 @@ pub fn due(store: &mut dyn Store, clock: &dyn Clock) -> Result<Due, EngineError>
     loop {
         match queue.next(&mut *tx)? {
             Next::Nothing | Next::Unknown => break,
-            Next::Open(run) => runs.extend(again(&mut *tx, *run, now)?),
-            Next::Owed { index, run } => runs.push(DueRun {
-                reference: queue.visited[index].planned.workflow.reference.clone(),
-                plan: run,
-                trigger: Trigger::Schedule,
-                request_id: String::new(),
-                attempt: 1,
-            }),
+            Next::Open(run) => runs.extend(again(&mut *tx, *run, &mut queue, now)?),
+            Next::Owed { index, run } => {
+                let workflow = &queue.visited[index].planned.workflow;
+                let (id, reference) = (workflow.id, workflow.reference.clone());
+                queue.live.add(id, Instant::MAX);
+                runs.push(DueRun {
+                    reference,
+                    plan: run,
+                    trigger: Trigger::Schedule,
+                    request_id: String::new(),
+                    attempt: 1,
+                });
+            }
         }
     }
     let mut skipped: Vec<(String, Skip)> = Vec::new();
@@ -79,13 +83,17 @@ pub fn due(store: &mut dyn Store, clock: &dyn Clock) -> Result<Due, EngineError>
 fn again(
     tx: &mut dyn Transaction,
     run: RunRecord,
+    queue: &mut Queue<'_>,
     now: Instant,
 ) -> Result<Option<DueRun>, EngineError> {
     let unknown = || EngineError::UnknownWorkflow { reference: run.reference.clone() };
     let workflow = tx.workflow(&run.reference)?.ok_or_else(unknown)?;
-    Ok(match reopen(run, now, workflow.policies.max_attempts)? {
-        Expiry::Abandoned(_) => None,
-        Expiry::Ready(run) => Some(DueRun {
+    if run.state == RunState::Pending && queue.live.hold(tx, &workflow)?.is_some() {
+        return Ok(None);
+    }
+    Ok(match reopen(run, &workflow, now)? {
+        Reopened::Abandoned(_) | Reopened::Held => None,
+        Reopened::Ready(run) => Some(DueRun {
             plan: run.plan,
             trigger: run.trigger(),
             attempt: run.attempts + 1,

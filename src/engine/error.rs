@@ -50,13 +50,13 @@ pub enum EngineError {
         /// The source as given.
         source_name: String,
     },
-    /// An `overlap` that is not carried out yet.
-    #[error("`{reference}`: overlap `{overlap}` is not carried out yet")]
-    UnsupportedOverlap {
-        /// The workflow.
-        reference: String,
-        /// `wait` or `skip`.
-        overlap: &'static str,
+    /// Absent workflows are to be retired, and no document was read: that would retire all.
+    #[error(
+        "no document was read, so all workflows of the source `{source_name}` would be retired"
+    )]
+    NothingLeft {
+        /// The source as given.
+        source_name: String,
     },
     /// One ref is given twice.
     #[error("`{reference}` is given twice")]
@@ -90,7 +90,7 @@ impl EngineError {
             EngineError::UnknownRun { .. } => "unknown_run",
             EngineError::Refused { source, .. } => source.code(),
             EngineError::OtherSource { .. } => "other_source",
-            EngineError::UnsupportedOverlap { .. } => "unsupported_overlap",
+            EngineError::NothingLeft { .. } => "nothing_left",
             EngineError::RepeatedReference { .. } => "repeated_ref",
             EngineError::OtherClock { .. } => "other_clock",
             EngineError::UnreadableRevision { .. } => "unreadable_revision",
@@ -107,7 +107,6 @@ impl EngineError {
             EngineError::OtherSource { .. } => {
                 Some("sync it under that --source, or give it another ref")
             }
-            EngineError::UnsupportedOverlap { .. } => Some("use \"allow\", the default"),
             EngineError::OtherClock { store: ClockKind::Test } => {
                 Some("it was first written under --now, so every write needs --now")
             }

@@ -1,13 +1,16 @@
 //! What the holder of a lease may do with its run.
 
 use crate::clock::Clock;
+use crate::schedule::Overlap;
 use crate::store::lifecycle::{Finish, Finished, LifecycleError};
-use crate::store::record::{RunKey, RunRecord, Workflow};
+use crate::store::record::{Outcome, RunKey, RunRecord, RunState, Workflow};
 use crate::store::{RunId, Store, Transaction};
 use crate::time::Instant;
 
 use super::EngineError;
+use super::overlap::skip_before_end;
 use super::store_info;
+use super::workflow::Planned;
 
 /// A run, and the token of the claim that holds it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -161,7 +164,7 @@ fn transition(
     let mut tx = store.begin_write()?;
     let now = clock.now();
     store_info::for_write(&mut *tx, clock)?;
-    let run = carry_out(&mut *tx, id, |run, workflow| step(run, workflow, now))?;
+    let run = carry_out(&mut *tx, id, now, |run, workflow| step(run, workflow, now))?;
     tx.commit()?;
     Ok(run)
 }
@@ -179,7 +182,9 @@ fn transitions<T>(
     store_info::for_write(&mut *tx, clock)?;
     let runs: Result<Vec<RunRecord>, EngineError> = items
         .iter()
-        .map(|item| carry_out(&mut *tx, id(item), |run, workflow| step(item, run, workflow, now)))
+        .map(|item| {
+            carry_out(&mut *tx, id(item), now, |run, workflow| step(item, run, workflow, now))
+        })
         .collect();
     let runs = runs?;
     tx.commit()?;
@@ -189,18 +194,41 @@ fn transitions<T>(
 fn carry_out(
     tx: &mut dyn Transaction,
     id: &RunId,
+    now: Instant,
     step: impl FnOnce(RunRecord, &Workflow) -> Result<Step, LifecycleError>,
 ) -> Result<RunRecord, EngineError> {
     let (workflow, run) = find(tx, id)?;
+    let expiry = run.available;
     let step =
         step(run, &workflow).map_err(|source| EngineError::Refused { id: id.clone(), source })?;
     match step {
         Step::Unchanged(run) => Ok(run),
         Step::Changed(run) => {
             tx.update_runs(std::slice::from_ref(&run))?;
+            if workflow.policies.overlap != Overlap::Allow && run.state != RunState::Claimed {
+                make_room(tx, workflow, &run, expiry, now)?;
+            }
             Ok(run)
         }
     }
+}
+
+/// Lets the next run of a workflow start that was held back by `run`, which ended.
+fn make_room(
+    tx: &mut dyn Transaction,
+    workflow: Workflow,
+    run: &RunRecord,
+    expiry: Option<Instant>,
+    now: Instant,
+) -> Result<(), EngineError> {
+    let mut planned = Planned::load_one(tx, workflow)?;
+    let is_released =
+        run.attempt.as_ref().is_some_and(|attempt| attempt.outcome == Some(Outcome::Released));
+    if !is_released {
+        let end = expiry.map_or(now, |expiry| expiry.min(now));
+        skip_before_end(tx, &mut planned, run, end, now)?;
+    }
+    planned.requeue(tx, now)
 }
 
 fn find(tx: &mut dyn Transaction, id: &RunId) -> Result<(Workflow, RunRecord), EngineError> {

@@ -5,6 +5,8 @@ mod due;
 mod error;
 mod lease;
 mod list;
+mod overlap;
+mod pause;
 mod queue;
 #[cfg(feature = "cli")]
 pub mod runner;
@@ -19,4 +21,5 @@ pub use lease::{
     Heartbeat, Held, finish, finish_all, heartbeat, heartbeat_all, release, release_all,
 };
 pub use list::{Standing, list};
-pub use sync::{Change, SyncMode, SyncOptions, SyncReport, Synced, sync};
+pub use pause::{Note, Paused, pause, resume};
+pub use sync::{Absent, Change, SyncMode, SyncOptions, SyncReport, Synced, sync};

@@ -10,11 +10,13 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashSet, VecDeque};
 
 use crate::plan::{Plan, PlanError, Run};
+use crate::schedule::Overlap;
 use crate::store::record::{OpenState, RunRecord, Trigger, Workflow, WorkflowId};
 use crate::store::{StoreError, Transaction};
 use crate::time::Instant;
 
 use super::EngineError;
+use super::overlap::LiveClaims;
 use super::workflow::Planned;
 
 /// How many workflows are planned at most while a transaction is open. More than that are due
@@ -59,6 +61,8 @@ pub(super) struct Visited {
     pub(super) plan: Plan,
     /// The last owed run that was given out by [`Queue::next`].
     pub(super) given: Option<Run>,
+    /// Until when it must wait for a run of its own, as far as that is known.
+    pub(super) held_until: Option<Instant>,
 }
 
 /// A walk along the queue of a store at one instant.
@@ -77,6 +81,7 @@ pub(super) struct Queue<'a> {
     planned_at_most: usize,
     /// The workflows that were handed an open run during this walk.
     handed: HashSet<WorkflowId>,
+    pub(super) live: LiveClaims,
     pub(super) visited: Vec<Visited>,
 }
 
@@ -117,6 +122,7 @@ impl<'a> Queue<'a> {
             heap: BinaryHeap::new(),
             planned_at_most,
             handed: HashSet::new(),
+            live: LiveClaims::at(now),
             visited: Vec::new(),
         }
     }
@@ -139,7 +145,7 @@ impl<'a> Queue<'a> {
                         .map_or(Next::Nothing, |run| Next::Open(Box::new(run))));
                 }
                 Some(Source::Planned) => {
-                    if let Some(next) = self.give()? {
+                    if let Some(next) = self.give(tx)? {
                         return Ok(next);
                     }
                 }
@@ -151,9 +157,10 @@ impl<'a> Queue<'a> {
         }
     }
 
-    /// Notes that a workflow was handed one of its open runs: its turn is now.
-    pub(super) fn note_handed(&mut self, workflow: WorkflowId) {
+    /// Notes that a workflow was handed one of its open runs until an instant: its turn is now.
+    pub(super) fn note_handed(&mut self, workflow: WorkflowId, until: Instant) {
         self.handed.insert(workflow);
+        self.live.add(workflow, until);
     }
 
     /// Which of the three fronts comes first. A row of the store stands at the lower bound of its
@@ -178,7 +185,8 @@ impl<'a> Queue<'a> {
         let Some(workflow) = self.due.pop() else { return Ok(()) };
         for planned in Planned::load(tx, vec![workflow])? {
             let plan = planned.plan(self.now);
-            if let Some(owed) = plan.owed {
+            let held_until = self.live.hold(tx, &planned.workflow)?;
+            if let Some(owed) = plan.owed.filter(|_| held_until.is_none()) {
                 let handed = planned.workflow.progress.last_handed;
                 self.heap.push(Reverse(Waiting {
                     turn: handed.map_or(owed.due, |handed| handed.max(owed.due)),
@@ -187,14 +195,14 @@ impl<'a> Queue<'a> {
                     index: self.visited.len(),
                 }));
             }
-            self.visited.push(Visited { planned, plan, given: None });
+            self.visited.push(Visited { planned, plan, given: None, held_until });
         }
         Ok(())
     }
 
     /// Gives the next owed run of the workflow whose turn it is.
-    /// `None` when it was handed an open run meanwhile, which made its turn now.
-    fn give(&mut self) -> Result<Option<Next>, EngineError> {
+    /// `None` when it was handed an open run meanwhile: that made its turn now, or it must wait.
+    fn give(&mut self, tx: &mut dyn Transaction) -> Result<Option<Next>, EngineError> {
         let Some(Reverse(waiting)) = self.heap.pop() else { return Ok(None) };
         let index = waiting.index;
         let visited = &mut self.visited[index];
@@ -202,12 +210,17 @@ impl<'a> Queue<'a> {
             self.heap.push(Reverse(Waiting { turn: self.now, round: 1, ..waiting }));
             return Ok(None);
         }
+        visited.held_until = self.live.hold(tx, &visited.planned.workflow)?;
+        if visited.held_until.is_some() {
+            return Ok(None);
+        }
         let reference = &visited.planned.workflow.reference;
         let run = visited
             .next_owed()
             .map_err(|source| EngineError::Plan { reference: reference.clone(), source })?;
         visited.given = Some(run);
-        if visited.plan.owed.is_some_and(|owed| run.occurrence < owed.last) {
+        let is_alone = visited.planned.workflow.policies.overlap != Overlap::Allow;
+        if !is_alone && visited.plan.owed.is_some_and(|owed| run.occurrence < owed.last) {
             // It was handed one at `now`, and what is owed was due before.
             self.heap.push(Reverse(Waiting {
                 turn: self.now,

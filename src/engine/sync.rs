@@ -3,15 +3,19 @@
 use std::collections::HashSet;
 
 use crate::clock::Clock;
-use crate::plan::{self, Cut, Position, Revision, Timeline};
-use crate::schedule::{Definition, Overlap, Reference, Schedule};
-use crate::store::record::{DueKey, NewWorkflow, RevisionRow, Workflow, WorkflowId};
+use crate::plan::{self, Cut, Position, Revision, SkipReason, Timeline};
+use crate::schedule::{Definition, Reference, Schedule};
+use crate::store::record::{
+    DueKey, Marks, NewWorkflow, RevisionRow, RunFilter, RunRecord, RunState, SkipRecord, Workflow,
+    WorkflowId,
+};
 use crate::store::{Store, Transaction};
 use crate::time::{Instant, tzdb_version};
 
 use super::EngineError;
+use super::pause::mark;
 use super::store_info;
-use super::workflow::{Planned, read_revisions};
+use super::workflow::{Planned, each_workflow, read_revisions};
 
 /// How to register.
 #[derive(Debug, Clone)]
@@ -20,6 +24,17 @@ pub struct SyncOptions<'a> {
     pub source: &'a str,
     /// What to do with the answer.
     pub mode: SyncMode,
+    /// What to do with workflows that this source registered and no longer has.
+    pub absent: Absent,
+}
+
+/// What to do with workflows that their source no longer has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Absent {
+    /// Leave them as they are.
+    Keep,
+    /// Skip what is unsettled, cancel pending runs, and never run them again until they return.
+    Retire,
 }
 
 /// What to do with the answer of a sync.
@@ -65,6 +80,11 @@ pub enum Change {
     Policies,
     /// Nothing.
     Unchanged,
+    /// Its source no longer has it.
+    Retired {
+        /// What was skipped.
+        skipped: Option<SkipRecord>,
+    },
 }
 
 /// Registers workflows, all or nothing; `None` is a schedule that is `false`.
@@ -75,16 +95,17 @@ pub enum Change {
 ///
 /// # Errors
 /// [`EngineError::RepeatedReference`], [`EngineError::OtherSource`],
-/// [`EngineError::UnsupportedOverlap`], [`EngineError::OtherClock`] and
-/// [`EngineError::Store`]; nothing was registered.
+/// [`EngineError::NothingLeft`], [`EngineError::OtherClock`] and [`EngineError::Store`]; nothing was registered.
 pub fn sync(
     store: &mut dyn Store,
     clock: &dyn Clock,
     workflows: &[(Reference, Option<Schedule>)],
     options: &SyncOptions<'_>,
 ) -> Result<SyncReport, EngineError> {
+    if options.absent == Absent::Retire && workflows.is_empty() {
+        return Err(EngineError::NothingLeft { source_name: options.source.to_owned() });
+    }
     refuse_repeated(workflows)?;
-    refuse_overlap(workflows)?;
     let mut tx = store.begin_write()?;
     let now = clock.now();
     let info = store_info::for_write(&mut *tx, clock)?;
@@ -103,6 +124,9 @@ pub fn sync(
         };
         report.workflows.push(synced);
     }
+    if options.absent == Absent::Retire {
+        report.workflows.extend(retire_absent(&mut *tx, now, options.source, workflows)?);
+    }
     store_info::note_planned(&mut *tx, info, now)?;
     if options.mode == SyncMode::Write {
         tx.commit()?;
@@ -118,19 +142,6 @@ fn refuse_repeated(workflows: &[(Reference, Option<Schedule>)]) -> Result<(), En
         }
         None => Ok(()),
     }
-}
-
-fn refuse_overlap(workflows: &[(Reference, Option<Schedule>)]) -> Result<(), EngineError> {
-    for (reference, schedule) in workflows {
-        let overlap = schedule.as_ref().map(|schedule| schedule.policies.overlap);
-        if let Some(overlap @ (Overlap::Wait | Overlap::Skip)) = overlap {
-            return Err(EngineError::UnsupportedOverlap {
-                reference: reference.to_string(),
-                overlap: overlap.as_str(),
-            });
-        }
-    }
-    Ok(())
 }
 
 /// Registers a workflow that is not known yet.
@@ -180,7 +191,9 @@ fn renew(
         .max();
     let definition = schedule.map(|schedule| schedule.definition.clone());
     let next = Revision::new(reference, number + 1, edited_at, definition);
-    let is_edit = present.is_none_or(|present| !present.means_the_same_as(&next));
+    // A retired workflow returns by an edit at its instant.
+    let returns = known.marks.retired.is_some();
+    let is_edit = returns || present.is_none_or(|present| !present.means_the_same_as(&next));
     // The policies of a schedule now `false` are the last ones that it had.
     let policies = schedule.map_or(known.policies, |schedule| schedule.policies);
     let has_new_policies = policies != known.policies;
@@ -195,15 +208,73 @@ fn renew(
         (false, true) => (Change::Policies, number),
         (false, false) => (Change::Unchanged, number),
     };
+    if returns {
+        known.marks.retired = None;
+        tx.update_marks(known.id, &known.marks)?;
+    }
     if has_new_policies {
         tx.update_policies(known.id, &policies)?;
         known.policies = policies;
     }
     if change != Change::Unchanged {
-        let planned = Planned { timeline: Timeline::new(&revisions), workflow: known };
+        let mut planned = Planned { timeline: Timeline::new(&revisions), workflow: known };
         planned.requeue(tx, now)?;
     }
     Ok(Synced { reference: reference.to_string(), change, revision })
+}
+
+/// Retires what `source` registered and no longer has.
+fn retire_absent(
+    tx: &mut dyn Transaction,
+    now: Instant,
+    source: &str,
+    workflows: &[(Reference, Option<Schedule>)],
+) -> Result<Vec<Synced>, EngineError> {
+    let present: HashSet<&str> =
+        workflows.iter().map(|(reference, _)| reference.as_str()).collect();
+    let retired = each_workflow(tx, &|reference| !present.contains(reference), |tx, workflow| {
+        if workflow.source != source || workflow.marks.retired.is_some() {
+            return Ok(None);
+        }
+        retire(tx, now, workflow).map(Some)
+    })?;
+    Ok(retired.into_iter().flatten().collect())
+}
+
+/// Ends a workflow: what is unsettled up to now is skipped, pending runs are cancelled, and a
+/// revision without a schedule begins. A live claim may finish, and is abandoned once it expires.
+fn retire(
+    tx: &mut dyn Transaction,
+    now: Instant,
+    workflow: Workflow,
+) -> Result<Synced, EngineError> {
+    let reference = Reference::new(&workflow.reference)
+        .map_err(|_| EngineError::UnknownWorkflow { reference: workflow.reference.clone() })?;
+    let mut planned = Planned::load_one(tx, workflow)?;
+    let newest = tx.revisions(&[(planned.workflow.id, Some(Instant::MAX))])?.concat().pop();
+    let (number, after) = newest.map_or((0, None), |row| (row.number, row.after));
+    let ends = [Some(now), planned.workflow.progress.cursor, after]
+        .into_iter()
+        .flatten()
+        .max()
+        .unwrap_or(now);
+    let (policies, position) = (planned.workflow.policies, planned.position());
+    let skip =
+        plan::unsettled_until(&planned.timeline, &policies, position, ends, SkipReason::Retired);
+    let skipped = planned.settle(tx, skip, now)?;
+    let last = Revision::new(&reference, number + 1, Some(ends), None);
+    tx.insert_revisions(&[revision_row(planned.workflow.id, &last, now)])?;
+    let states = vec![RunState::Pending];
+    let filter = RunFilter { workflow: Some(planned.workflow.id), states, ..RunFilter::default() };
+    let cancelled: Vec<RunRecord> =
+        tx.runs(&filter)?.into_iter().filter_map(|run| run.cancel().ok()).collect();
+    tx.update_runs(&cancelled)?;
+    mark(tx, planned.workflow, |marks| Marks { retired: Some(now), ..marks }, now)?;
+    Ok(Synced {
+        reference: reference.to_string(),
+        change: Change::Retired { skipped },
+        revision: number + 1,
+    })
 }
 
 fn revision_row(workflow: WorkflowId, revision: &Revision, now: Instant) -> RevisionRow {

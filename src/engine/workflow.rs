@@ -1,10 +1,10 @@
 //! A workflow as the engine plans it: its record, its timeline, and what it owes.
 
-use crate::plan::{self, Plan, Position, Revision, Timeline};
+use crate::plan::{self, Plan, Position, Revision, Skip, Timeline};
 use crate::schedule::{Definition, FirstRun, Reference};
 use crate::store::Transaction;
-use crate::store::record::{DueKey, Progress, RevisionRow, Workflow};
-use crate::time::Instant;
+use crate::store::record::{DueKey, Progress, RevisionRow, SkipRecord, Workflow};
+use crate::time::{Instant, tzdb_version};
 
 use super::EngineError;
 
@@ -33,6 +33,18 @@ impl Planned {
             .collect()
     }
 
+    /// Loads the unsettled timeline of one workflow.
+    pub(super) fn load_one(
+        tx: &mut dyn Transaction,
+        workflow: Workflow,
+    ) -> Result<Planned, EngineError> {
+        let mut timeline = Timeline::new(&[]);
+        for rows in tx.revisions(&[(workflow.id, settled(&workflow))])? {
+            timeline = Timeline::new(&read_revisions(&workflow.reference, &rows)?);
+        }
+        Ok(Planned { workflow, timeline })
+    }
+
     /// What it owes at `now`.
     pub(super) fn plan(&self, now: Instant) -> Plan {
         plan::owed(&self.timeline, &self.workflow.policies, self.position(), now)
@@ -40,24 +52,45 @@ impl Planned {
 
     /// Puts it into its right place in the queue, where it stands elsewhere.
     pub(super) fn requeue(
-        &self,
+        &mut self,
         tx: &mut dyn Transaction,
         now: Instant,
     ) -> Result<(), EngineError> {
         let progress = self.workflow.progress;
         let due = self.due_key(progress, now);
         if due != progress.due {
-            tx.update_progress(&[(&self.workflow, Progress { due, ..progress })])?;
+            let progress = Progress { due, ..progress };
+            tx.update_progress(&[(&self.workflow, progress)])?;
+            self.workflow.progress = progress;
         }
         Ok(())
     }
 
     /// Its place in the queue once it has come as far as `progress`.
     pub(super) fn due_key(&self, progress: Progress, now: Instant) -> Option<DueKey> {
+        if self.workflow.marks.paused.is_some() {
+            return None;
+        }
         let position = Position { cursor: progress.cursor, ..self.position() };
         let plan = plan::owed(&self.timeline, &self.workflow.policies, position, now);
         let turn = plan::turn(&self.timeline, position, progress.last_handed, &plan, now)?;
         Some(DueKey { turn: turn.turn, due: turn.due })
+    }
+
+    /// Settles a range without a run, if there is one, and moves the cursor over it.
+    pub(super) fn settle(
+        &mut self,
+        tx: &mut dyn Transaction,
+        skip: Option<Skip>,
+        now: Instant,
+    ) -> Result<Option<SkipRecord>, EngineError> {
+        let Some(skip) = skip else { return Ok(None) };
+        let record = skip_record(&self.workflow, &skip, now);
+        tx.insert_skips(std::slice::from_ref(&record))?;
+        let progress = Progress { cursor: Some(skip.last), ..self.workflow.progress };
+        tx.update_progress(&[(&self.workflow, progress)])?;
+        self.workflow.progress = progress;
+        Ok(Some(record))
     }
 
     /// The due instant of its first unsettled occurrence that is not due at `now` yet.
@@ -65,8 +98,23 @@ impl Planned {
         plan::next_due(&self.timeline, self.position(), now)
     }
 
-    fn position(&self) -> Position {
+    pub(super) fn position(&self) -> Position {
         Position { cursor: self.workflow.progress.cursor, registered: self.workflow.registered }
+    }
+}
+
+/// The record of a skipped range.
+pub(super) fn skip_record(workflow: &Workflow, skip: &Skip, now: Instant) -> SkipRecord {
+    SkipRecord {
+        workflow: workflow.id,
+        reference: workflow.reference.clone(),
+        first: skip.first,
+        last: skip.last,
+        count: skip.count,
+        reason: skip.reason,
+        skipped: now,
+        revision: skip.revision,
+        tzdb: tzdb_version().to_owned(),
     }
 }
 
@@ -98,4 +146,28 @@ pub(super) fn read_revisions(
             Ok(Revision::new(&name, row.number, row.after, definition))
         })
         .collect()
+}
+
+/// How many workflows are read from the store at once.
+const PAGE: usize = 1_000;
+
+/// Does something with every workflow whose ref passes, in the order of refs.
+pub(super) fn each_workflow<T>(
+    tx: &mut dyn Transaction,
+    matches: &dyn Fn(&str) -> bool,
+    mut work: impl FnMut(&mut dyn Transaction, Workflow) -> Result<T, EngineError>,
+) -> Result<Vec<T>, EngineError> {
+    let mut done = Vec::new();
+    let mut last: Option<String> = None;
+    loop {
+        let page = tx.workflows(last.as_deref(), PAGE)?;
+        let is_last = page.len() < PAGE;
+        last = page.last().map(|workflow| workflow.reference.clone());
+        for workflow in page.into_iter().filter(|workflow| matches(&workflow.reference)) {
+            done.push(work(tx, workflow)?);
+        }
+        if is_last {
+            return Ok(done);
+        }
+    }
 }

@@ -7,7 +7,7 @@ mod run;
 mod timeline;
 
 pub use cut::{Cut, cut};
-pub use owed::{Owed, Plan, Position, owed};
+pub use owed::{Owed, Plan, Position, owed, unsettled_due, unsettled_until};
 pub use queue::{Turn, next_due, turn};
 pub use run::{PlanError, Run, Skip, SkipReason};
 pub use timeline::{Revision, Timeline};

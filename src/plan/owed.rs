@@ -102,6 +102,45 @@ pub fn owed(timeline: &Timeline, policies: &Policies, position: Position, now: I
     Plan { skipped, owed: kept.map(|kept| stretch(timeline, kept, newest)) }
 }
 
+/// Everything unsettled that is due at `now`, as one skipped range.
+pub fn unsettled_due(
+    timeline: &Timeline,
+    policies: &Policies,
+    position: Position,
+    now: Instant,
+    reason: SkipReason,
+) -> Option<Skip> {
+    unsettled(timeline, policies, position, timeline.newest_due(now)?, reason)
+}
+
+/// Everything unsettled at or before `instant`, due or not, as one skipped range.
+pub fn unsettled_until(
+    timeline: &Timeline,
+    policies: &Policies,
+    position: Position,
+    instant: Instant,
+    reason: SkipReason,
+) -> Option<Skip> {
+    unsettled(timeline, policies, position, timeline.at_or_before(instant)?, reason)
+}
+
+fn unsettled(
+    timeline: &Timeline,
+    policies: &Policies,
+    position: Position,
+    last: Place,
+    reason: SkipReason,
+) -> Option<Skip> {
+    let after = timeline.after(position.cursor.unwrap_or(position.registered));
+    let first = match after.filter(|first| *first <= last) {
+        Some(first) => first,
+        // The one occurrence from before registration that a first run would take.
+        None if position.cursor.is_none() && policies.first_run == FirstRun::Newest => last,
+        None => return None,
+    };
+    Some(range(timeline, first, last, reason))
+}
+
 /// Skips everything after `settled` and before `kept`, and gives back `kept`.
 fn skip_before(
     timeline: &Timeline,

@@ -147,6 +147,16 @@ pub struct DueKey {
     pub due: Instant,
 }
 
+impl DueKey {
+    /// The same place, but not before an instant.
+    pub(crate) fn held_until(self, until: Option<Instant>) -> DueKey {
+        match until {
+            None => self,
+            Some(until) => DueKey { turn: self.turn.max(until), due: self.due.max(until) },
+        }
+    }
+}
+
 /// One revision of a workflow's schedule. It holds the occurrences after `after`, up to and
 /// including the `after` of the next revision.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use super::row::{Json, Millis, row};
 pub struct SyncRow<'a> {
     /// The workflow.
     pub reference: &'a str,
-    /// `new`, `changed` or `unchanged`.
+    /// `new`, `changed`, `unchanged` or `retired`.
     pub change: &'static str,
     /// The number of its present revision.
     pub revision: u32,

@@ -9,11 +9,13 @@ use std::fs;
 use std::path::Path;
 
 use windowpane::clock::FixedClock;
-use windowpane::engine::{self, Change, ClaimRequest, EngineError, SyncMode, SyncOptions};
+use windowpane::engine::{
+    self, Absent, Change, ClaimRequest, EngineError, Note, Paused, SyncMode, SyncOptions,
+};
 use windowpane::schedule::{Reference, Schedule};
 use windowpane::store::lifecycle::{Finish, Verdict};
 use windowpane::store::model::ModelStore;
-use windowpane::store::record::{RunFilter, RunRecord, SkipFilter, SkipRecord, Trigger};
+use windowpane::store::record::{Resume, RunFilter, RunRecord, SkipFilter, SkipRecord, Trigger};
 use windowpane::store::sqlite::SqliteStore;
 use windowpane::store::{RunId, Store};
 use windowpane::time::{Instant, Window, duration};
@@ -57,6 +59,7 @@ impl Telling<'_> {
             "sync-dry-run" => self.sync(rest, SyncMode::DryRun),
             "claim" => self.claim(rest),
             "heartbeat" | "finish" | "release" => self.lease(verb, rest),
+            "pause" | "resume" => self.pause(verb, rest),
             "due" => self.due(),
             "list" => self.list(),
             "runs" => self.runs(),
@@ -71,6 +74,8 @@ impl Telling<'_> {
     }
 
     fn sync(&mut self, rest: &str, mode: SyncMode) -> Result<String, EngineError> {
+        let absent = if rest.starts_with("retire-absent ") { Absent::Retire } else { Absent::Keep };
+        let rest = rest.strip_prefix("retire-absent ").unwrap_or(rest);
         let (options, documents) = match rest.strip_prefix("source ") {
             Some(rest) => rest.split_once(' ').unwrap(),
             None => ("default", rest),
@@ -84,14 +89,23 @@ impl Telling<'_> {
             })
             .collect();
         let clock = self.clock();
-        let report =
-            engine::sync(self.store, &clock, &documents, &SyncOptions { source: options, mode })?;
+        let report = engine::sync(
+            self.store,
+            &clock,
+            &documents,
+            &SyncOptions { source: options, mode, absent },
+        )?;
         let mut answer = String::new();
         for synced in report.workflows {
             let change = match synced.change {
                 Change::New => "new".to_owned(),
                 Change::Policies => "policies".to_owned(),
                 Change::Unchanged => "unchanged".to_owned(),
+                Change::Retired { skipped } => {
+                    skipped.iter().fold("retired".to_owned(), |text, skip| {
+                        format!("{text}, {}", skip_line(skip))
+                    })
+                }
                 Change::Edited { cut } => {
                     let mut text = format!("edited at {}", cut.at);
                     for (word, span) in [("gap", cut.gap), ("counted twice", cut.overlap)] {
@@ -180,6 +194,33 @@ impl Telling<'_> {
             }
         };
         Ok(run_line(&run))
+    }
+
+    fn pause(&mut self, verb: &str, rest: &str) -> Result<String, EngineError> {
+        let (reference, rest) = rest.split_once(' ').unwrap_or((rest, ""));
+        let matches = |name: &str| name == reference;
+        let clock = self.clock();
+        let changed = if verb == "pause" {
+            let note = Note { by: None, reason: Some(rest).filter(|reason| !reason.is_empty()) };
+            engine::pause(self.store, &clock, &matches, note)?
+        } else {
+            let policy =
+                Resume::from_word(if rest.is_empty() { "catch-up" } else { rest }).unwrap();
+            engine::resume(self.store, &clock, &matches, policy)?
+        };
+        let mut answer = String::new();
+        for Paused { reference, pause, skipped, ended } in changed {
+            let text = |instant: Option<Instant>| {
+                instant.map_or("now".to_owned(), |instant| instant.to_string())
+            };
+            let span = pause.map_or("nothing to do".to_owned(), |pause| {
+                format!("paused from {} to {}", pause.from, text(pause.to))
+            });
+            writeln!(answer, "{reference} {span}").unwrap();
+            skipped.iter().for_each(|skip| writeln!(answer, "{}", skip_line(skip)).unwrap());
+            answer.extend(ended.iter().map(run_line));
+        }
+        Ok(answer)
     }
 
     fn due(&mut self) -> Result<String, EngineError> {

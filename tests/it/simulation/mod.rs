@@ -14,7 +14,7 @@ use std::rc::Rc;
 
 use fastrand::Rng;
 use windowpane::clock::FixedClock;
-use windowpane::engine::{self, ClaimRequest, EngineError, SyncMode, SyncOptions};
+use windowpane::engine::{self, Absent, ClaimRequest, EngineError, SyncMode, SyncOptions};
 use windowpane::schedule::Reference;
 use windowpane::store::lifecycle::{Finish, Verdict};
 use windowpane::store::model::ModelStore;
@@ -115,7 +115,8 @@ impl Simulation {
             })
             .collect();
         let clock = self.clock();
-        let options = SyncOptions { source: "default", mode: SyncMode::Write };
+        let options =
+            SyncOptions { source: "default", mode: SyncMode::Write, absent: Absent::Keep };
         self.tolerate(|store| engine::sync(store, &clock, &workflows, &options).map(drop));
     }
 

@@ -1,0 +1,89 @@
+//! At most one run of a workflow at a time, where its `overlap` says so.
+
+use std::collections::HashMap;
+
+use crate::plan::{self, SkipReason};
+use crate::schedule::Overlap;
+use crate::store::Transaction;
+use crate::store::record::{OpenState, RunRecord, SkipRecord, Trigger, Workflow, WorkflowId};
+use crate::time::Instant;
+
+use super::EngineError;
+use super::workflow::Planned;
+
+/// How many rows are read from the store at once.
+const PAGE: usize = 1_000;
+
+/// Until when each workflow has a run under a live lease; read from the store when first asked.
+pub(super) struct LiveClaims {
+    now: Instant,
+    until: HashMap<WorkflowId, Instant>,
+    is_read: bool,
+}
+
+impl LiveClaims {
+    pub(super) fn at(now: Instant) -> LiveClaims {
+        LiveClaims { now, until: HashMap::new(), is_read: false }
+    }
+
+    /// Until when a workflow must wait for a run of its own; `None` when it need not.
+    pub(super) fn hold(
+        &mut self,
+        tx: &mut dyn Transaction,
+        workflow: &Workflow,
+    ) -> Result<Option<Instant>, EngineError> {
+        if workflow.policies.overlap == Overlap::Allow {
+            return Ok(None);
+        }
+        if !self.is_read {
+            self.read(tx)?;
+            self.is_read = true;
+        }
+        Ok(self.until.get(&workflow.id).copied())
+    }
+
+    /// Notes a run that is just handed out and not in the store yet.
+    pub(super) fn add(&mut self, workflow: WorkflowId, until: Instant) {
+        let latest = self.until.entry(workflow).or_insert(until);
+        *latest = until.max(*latest);
+    }
+
+    fn read(&mut self, tx: &mut dyn Transaction) -> Result<(), EngineError> {
+        let mut last = None;
+        loop {
+            let page = tx.open_runs(OpenState::Claimed, Instant::MAX, last.as_ref(), PAGE)?;
+            let now = self.now;
+            for (id, until) in
+                page.iter().filter_map(|run| Some((run.key.workflow, run.available?)))
+            {
+                if until > now {
+                    self.add(id, until);
+                }
+            }
+            if page.len() < PAGE {
+                return Ok(());
+            }
+            last = page.into_iter().last();
+        }
+    }
+}
+
+/// Skips what was due before a scheduled run ended, where `overlap` is `skip`. The run ends when
+/// it is finished or when its lease expires, whichever is earlier.
+pub(super) fn skip_before_end(
+    tx: &mut dyn Transaction,
+    planned: &mut Planned,
+    run: &RunRecord,
+    end: Instant,
+    now: Instant,
+) -> Result<Option<SkipRecord>, EngineError> {
+    let policies = planned.workflow.policies;
+    if policies.overlap != Overlap::Skip || run.trigger() == Trigger::Request {
+        return Ok(None);
+    }
+    let Some(before) = end.checked_add_ms(-1) else { return Ok(None) };
+    let position = planned.position();
+    let skip =
+        plan::unsettled_due(&planned.timeline, &policies, position, before, SkipReason::Overlap);
+    planned.settle(tx, skip, now)
+}
