@@ -3,7 +3,10 @@
 //! The long form of each is one line of `tests/faults/run`.
 
 mod flips;
+mod limits;
+mod powercut;
 mod truncated;
+mod workload;
 
 use std::path::Path;
 
