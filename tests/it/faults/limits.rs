@@ -8,6 +8,7 @@ use windowpane::store::{Store, StoreError};
 
 use crate::store_suite::sample::{everything, with_history};
 
+use super::setting;
 use super::workload::{Workload, claim_and_finish, losses, this_test};
 
 /// The limits of the size of a file are this far apart, in units of `ulimit -f` (512 bytes).
@@ -85,7 +86,7 @@ fn run_inside(folder: &Path, mount: &str, test: &str) -> bool {
 }
 
 fn inside() -> Option<PathBuf> {
-    std::env::var_os(INSIDE).map(PathBuf::from)
+    setting(INSIDE).map(PathBuf::from)
 }
 
 #[test]

@@ -16,6 +16,7 @@ use windowpane::store::record::{
 };
 use windowpane::store::sqlite::{Durability, Options, SqliteStore};
 
+use super::{count, setting};
 use crate::store_suite::sample::{minute, new_workflow, pending, read, revision, with_id, write};
 
 /// The store that the process works on; without it there is nothing to do.
@@ -24,7 +25,7 @@ const STORE: &str = "WINDOWPANE_FAULT_STORE";
 const ACKS: &str = "WINDOWPANE_FAULT_ACKS";
 /// How many runs it claims.
 const RUNS: &str = "WINDOWPANE_FAULT_RUNS";
-/// `full` or `process`.
+/// Set for a process with the lower durability.
 const DURABILITY: &str = "WINDOWPANE_FAULT_DURABILITY";
 
 /// So often the log is folded back into the file.
@@ -43,11 +44,9 @@ impl Workload<'_> {
     pub(super) fn command(&self, shell: &str) -> Command {
         let mut command = this_test(shell, "faults::workload::work");
         command.env(STORE, self.store).env(ACKS, self.acks).env(RUNS, self.runs.to_string());
-        let durability = match self.durability {
-            Durability::Full => "full",
-            Durability::Process => "process",
-        };
-        command.env(DURABILITY, durability);
+        if self.durability == Durability::Process {
+            command.env(DURABILITY, "process");
+        }
         command
     }
 }
@@ -92,13 +91,11 @@ fn number_of(run: &RunRecord) -> i64 {
 
 #[test]
 fn work() {
-    let Some(path) = std::env::var_os(STORE).map(PathBuf::from) else { return };
-    let mut acks = File::create(std::env::var_os(ACKS).unwrap()).unwrap();
-    let runs = std::env::var(RUNS).unwrap().parse().unwrap();
-    let durability = match std::env::var(DURABILITY).unwrap().as_str() {
-        "process" => Durability::Process,
-        _ => Durability::Full,
-    };
+    let Some(path) = setting(STORE).map(PathBuf::from) else { return };
+    let mut acks = File::create(setting(ACKS).unwrap()).unwrap();
+    let runs = count(RUNS, 0).cast_signed();
+    let durability =
+        if setting(DURABILITY).is_some() { Durability::Process } else { Durability::Full };
     let options = Options { durability, ..Options::default() };
     match claim_and_finish(&path, &options, runs, |line| acks.write_all(line.as_bytes()).unwrap()) {
         Ok(()) => println!("\ndone"),
@@ -143,7 +140,7 @@ fn first_number(store: &mut SqliteStore) -> Result<i64, StoreError> {
         t.set_info(&StoreInfo {
             clock: ClockKind::Test,
             tzdb: "2026f".to_owned(),
-            last_handed: None,
+            last_planned: None,
         })?;
         t.insert_workflows(&[new_workflow("alpha", None)])?;
         t.insert_revisions(&[revision(1, 1, None)])?;
