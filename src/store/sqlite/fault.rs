@@ -62,7 +62,9 @@ fn plain(code: Option<ErrorCode>, error: &Error) -> String {
     let words = match code {
         Some(ErrorCode::DiskFull) => "the disk is full",
         Some(ErrorCode::ReadOnly) => "it can only be read",
-        Some(ErrorCode::CannotOpen) => "it cannot be opened",
+        Some(ErrorCode::CannotOpen) => {
+            "it cannot be opened; the file and its folder must be writable"
+        }
         Some(ErrorCode::PermissionDenied) => "permission denied",
         Some(ErrorCode::SystemIoFailure) => "reading or writing failed",
         Some(ErrorCode::TooBig) => "a value is too long",

@@ -98,12 +98,27 @@ impl SqliteStore {
         backup::backup(&self.connection, &self.path, target)
     }
 
+    /// SQLite itself would notice only at the first change.
+    fn check_writable(&self) -> Result<(), StoreError> {
+        match self.connection.is_readonly("main") {
+            Ok(false) => Ok(()),
+            Ok(true) => {
+                let problem = "it can only be read".to_owned();
+                Err(StoreError::Unavailable { path: self.path.clone(), problem })
+            }
+            Err(error) => Err(Fault::of_file(&self.path, error)),
+        }
+    }
+
     fn transaction(&mut self, access: Access) -> Result<SqliteTransaction<'_>, StoreError> {
         let behavior = match access {
             Access::Read => TransactionBehavior::Deferred,
             // A reader that turns writer cannot wait for its turn, so writers start as such.
             Access::Write => TransactionBehavior::Immediate,
         };
+        if access == Access::Write {
+            self.check_writable()?;
+        }
         let begun = self.connection.transaction_with_behavior(behavior);
         let inner = begun.map_err(|error| Fault::of_file(&self.path, error))?;
         SqliteTransaction::new(inner, &self.path, access)

@@ -6,6 +6,7 @@ use crate::store::StoreError;
 use crate::store::record::{DueKey, Workflow};
 use crate::time::Instant;
 
+use super::columns::Columns;
 use super::transaction::{SqliteTransaction, limit};
 use super::workflows::{read_workflow, workflow_columns};
 
@@ -14,7 +15,7 @@ const TABLE: &str = "queue";
 const SELECT: &str = concat!(
     "SELECT ",
     workflow_columns!(),
-    " FROM queue LEFT JOIN workflow ON workflow.id = queue.workflow_id
+    ", queue.turn_ms, queue.due_ms FROM queue LEFT JOIN workflow ON workflow.id = queue.workflow_id
     LEFT JOIN progress ON progress.workflow_id = queue.workflow_id
     WHERE (queue.turn_ms, queue.ref) > (?1, ?2) AND queue.turn_ms <= ?3 AND queue.due_ms <= ?4
     ORDER BY queue.turn_ms, queue.ref LIMIT ?5"
@@ -34,6 +35,16 @@ const INSERT: &str =
 
 const DELETE: &str = "DELETE FROM queue WHERE turn_ms = ?1 AND ref = ?2";
 
+/// A workflow whose place in the queue is the one that its progress gives it.
+fn read_queued_workflow(columns: &mut Columns<'_>) -> Result<Workflow, StoreError> {
+    let workflow = read_workflow(columns)?;
+    let place = DueKey { turn: columns.instant()?, due: columns.instant()? };
+    if workflow.progress.due == Some(place) {
+        return Ok(workflow);
+    }
+    Err(columns.damage("the place in the queue is not the workflow's".to_owned()))
+}
+
 impl SqliteTransaction<'_> {
     pub(super) fn queued_workflows(
         &mut self,
@@ -46,7 +57,7 @@ impl SqliteTransaction<'_> {
         let (after_turn, after_ref) = after.unwrap_or((Instant::MIN, ""));
         let values =
             params![after_turn.as_ms(), after_ref, turn.as_ms(), due.as_ms(), limit(Some(count)),];
-        self.rows(TABLE, SELECT, values, read_workflow)
+        self.rows(TABLE, SELECT, values, read_queued_workflow)
     }
 
     pub(super) fn next_queued_due(&mut self, now: Instant) -> Result<Option<Instant>, StoreError> {

@@ -60,7 +60,7 @@ const SELECT_MATCHING: &str = concat!(
 const SELECT_OPEN: &str = concat!(
     "SELECT ",
     columns!(),
-    " FROM open_run LEFT JOIN run ON run.occurrence_ms = open_run.occurrence_ms
+    ", open_run.state, open_run.available_ms FROM open_run LEFT JOIN run ON run.occurrence_ms = open_run.occurrence_ms
         AND run.workflow_id = open_run.workflow_id AND run.request_id = open_run.request_id",
     names!(),
     "WHERE open_run.state = ?1 AND open_run.available_ms <= ?2
@@ -147,7 +147,7 @@ impl SqliteTransaction<'_> {
             after.map_or("", |run| &run.key.request_id),
             limit(Some(count)),
         ];
-        self.rows(OPEN, SELECT_OPEN, values, read_run)
+        self.rows(OPEN, SELECT_OPEN, values, read_open_run)
     }
 
     pub(super) fn next_queued_run(&mut self, now: Instant) -> Result<Option<Instant>, StoreError> {
@@ -293,6 +293,15 @@ pub(super) fn read_run(columns: &mut Columns<'_>) -> Result<RunRecord, StoreErro
     };
     columns.check(checksum::of_run(&run), || run.id().to_string())?;
     Ok(run)
+}
+
+/// A run whose place among the open runs is its own.
+fn read_open_run(columns: &mut Columns<'_>) -> Result<RunRecord, StoreError> {
+    let run = read_run(columns)?;
+    if place(&run) == Some((columns.code()?, columns.instant()?)) {
+        return Ok(run);
+    }
+    Err(columns.damage("the place among the open runs is not the run's".to_owned()))
 }
 
 fn read_plan(columns: &mut Columns<'_>, occurrence: Instant) -> Result<Run, StoreError> {

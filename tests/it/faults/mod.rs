@@ -3,8 +3,12 @@
 //! The long form of each is one line of `tests/faults/run`.
 
 mod flips;
+mod limits;
+mod powercut;
 mod truncated;
+mod workload;
 
+use std::ffi::OsString;
 use std::path::Path;
 
 use windowpane::store::StoreError;
@@ -12,9 +16,15 @@ use windowpane::store::sqlite::SqliteStore;
 
 use crate::store_suite::sample::everything;
 
+/// What a process of these tests was told by the one that started it.
+#[expect(clippy::disallowed_methods, reason = "a test that is a process of its own is told so")]
+fn setting(name: &str) -> Option<OsString> {
+    std::env::var_os(name)
+}
+
 /// The number that the environment gives for `name`, else `default`.
 fn count(name: &str, default: u64) -> u64 {
-    std::env::var(name).map_or(default, |text| text.parse().expect(name))
+    setting(name).map_or(default, |text| text.to_str().unwrap().parse().expect(name))
 }
 
 /// What can be read from a file, and what the check of it finds: an error is a finding too.

@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 use tempfile::TempDir;
+use windowpane::store::record::OpenState;
 use windowpane::store::sqlite::{Durability, Missing, Options, SqliteStore};
 use windowpane::store::{Store, StoreError};
 
-use super::sample::{read, succeeded, with_workflows, write};
+use super::sample::{minute, read, succeeded, with_history, with_workflows, write};
 
 struct Folder {
     folder: TempDir,
@@ -173,4 +174,20 @@ fn a_damaged_row_is_reported_with_its_name() {
     check("UPDATE run SET phase_ms = 9223372036854775807;", "outside");
     check("UPDATE run SET phase_ms = 130000; UPDATE worker SET name = 'other';", "checksum");
     check("DELETE FROM tzdb; DELETE FROM worker;", "the column `version` is null");
+}
+
+#[test]
+fn a_place_that_is_not_its_owner_s_is_reported() {
+    let folder = Folder::new();
+    let path = folder.path("store.db");
+    with_history(&mut SqliteStore::open(&path).unwrap());
+    let sql =
+        "UPDATE queue SET turn_ms = 0 WHERE ref = 'alpha'; UPDATE open_run SET available_ms = 0;";
+    Connection::open(&path).unwrap().execute_batch(sql).unwrap();
+    let mut store = SqliteStore::open(&path).unwrap();
+    let mut reader = store.begin_read().unwrap();
+    let error = reader.due_workflows(None, minute(99), minute(99), 9).unwrap_err();
+    assert!(matches!(error, StoreError::Corrupt { table: "queue", .. }), "{error}");
+    let error = reader.open_runs(OpenState::Pending, minute(99), None, 9).unwrap_err();
+    assert!(matches!(error, StoreError::Corrupt { table: "open_run", .. }), "{error}");
 }

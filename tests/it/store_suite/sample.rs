@@ -92,6 +92,11 @@ pub(crate) fn pending(
     )
 }
 
+/// The same run of the workflow with another number.
+pub(crate) fn with_id(run: RunRecord, workflow: WorkflowId) -> RunRecord {
+    RunRecord { key: RunKey { workflow, ..run.key }, ..run }
+}
+
 /// A run claimed at `claimed` for five minutes.
 pub(crate) fn claimed(reference: &str, occurrence: i64, claimed: i64, token: i64) -> RunRecord {
     let run = pending(reference, occurrence, "", claimed);
