@@ -1,5 +1,6 @@
 //! The command, through the real binary.
 
+mod sharing;
 mod signals;
 mod transcripts;
 
@@ -17,4 +18,12 @@ pub(crate) fn shell(folder: &Path, line: &str) -> Command {
         .env_clear()
         .env("PATH", format!("{binaries}:/usr/local/bin:/usr/bin:/bin"));
     command
+}
+
+/// What a line that must succeed prints.
+#[track_caller]
+pub(crate) fn output(folder: &Path, line: &str) -> String {
+    let output = shell(folder, line).output().unwrap();
+    assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
 }
