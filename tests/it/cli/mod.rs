@@ -1,5 +1,6 @@
 //! The command, through the real binary.
 
+mod golden;
 mod sharing;
 mod signals;
 mod transcripts;
@@ -7,7 +8,8 @@ mod transcripts;
 use std::path::Path;
 use std::process::Command;
 
-/// A shell in `folder` that finds the command, and nothing else in its environment.
+/// A shell in `folder` that finds the command and, in its environment, only where the example
+/// documents are.
 pub(crate) fn shell(folder: &Path, line: &str) -> Command {
     let binary = Path::new(env!("CARGO_BIN_EXE_windowpane"));
     let binaries = binary.parent().unwrap().to_str().unwrap();
@@ -16,6 +18,7 @@ pub(crate) fn shell(folder: &Path, line: &str) -> Command {
         .args(["-c", line])
         .current_dir(folder)
         .env_clear()
+        .env("EXAMPLES", concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/examples"))
         .env("PATH", format!("{binaries}:/usr/local/bin:/usr/bin:/bin"));
     command
 }
