@@ -14,7 +14,7 @@ use crate::store_suite::sample::everything;
 
 /// The number that the environment gives for `name`, else `default`.
 fn count(name: &str, default: u64) -> u64 {
-    std::env::var(name).map_or(default, |text| text.parse().expect(name))
+    crate::setting(name).map_or(default, |text| text.parse().expect(name))
 }
 
 /// What can be read from a file, and what the check of it finds: an error is a finding too.
