@@ -100,8 +100,8 @@ struct Span {
     first: Instant,
     /// The last instant that may hold an occurrence.
     last: Instant,
-    /// No occurrence of this span is due later than this.
-    due_at_the_latest: Instant,
+    /// No occurrence of this span is due later than this, when the first one after it is.
+    due_at_the_latest: Option<Instant>,
 }
 
 /// One occurrence of a timeline, with the span that holds it. Places sort as their occurrences.
@@ -116,7 +116,7 @@ impl Span {
     /// instants never is; [`Timeline::run`] says so as an error.
     fn due(&self, occurrence: Instant) -> Instant {
         let own = occurrence.checked_add_ms(self.content.phase_ms).unwrap_or(Instant::MAX);
-        own.min(self.due_at_the_latest)
+        self.due_at_the_latest.map_or(own, |latest| own.min(latest))
     }
 
     fn at_or_after(&self, instant: Instant) -> Option<Instant> {
@@ -136,7 +136,7 @@ impl Timeline {
     pub fn new(revisions: &[Revision]) -> Timeline {
         let mut spans = Vec::with_capacity(revisions.len());
         let mut last = Instant::MAX;
-        let mut due_at_the_latest = Instant::MAX;
+        let mut due_at_the_latest = None;
         for revision in revisions.iter().rev() {
             let first = match revision.after {
                 None => Some(Instant::MIN),
@@ -153,7 +153,7 @@ impl Timeline {
                     due_at_the_latest,
                 };
                 if let Some(oldest) = span.at_or_after(first) {
-                    due_at_the_latest = span.due(oldest);
+                    due_at_the_latest = Some(span.due(oldest));
                     spans.push(span);
                 }
             }
@@ -209,7 +209,7 @@ impl Timeline {
     pub(super) fn newest_due(&self, now: Instant) -> Option<Place> {
         (0..self.spans.len()).rev().find_map(|index| {
             let span = &self.spans[index];
-            let newest = if span.due_at_the_latest <= now {
+            let newest = if span.due_at_the_latest.is_some_and(|latest| latest <= now) {
                 span.at_or_before(span.last)
             } else {
                 span.at_or_before(now.checked_add_ms(-span.content.phase_ms)?)
@@ -222,7 +222,7 @@ impl Timeline {
     pub(super) fn due_at_or_after(&self, instant: Instant) -> Option<Place> {
         (0..self.spans.len()).find_map(|index| {
             let span = &self.spans[index];
-            if span.due_at_the_latest < instant {
+            if span.due_at_the_latest.is_some_and(|latest| latest < instant) {
                 return None;
             }
             let earliest = instant.checked_add_ms(-span.content.phase_ms).unwrap_or(Instant::MIN);

@@ -205,6 +205,17 @@ pub struct InstantText {
     length: usize,
 }
 
+/// The two digits of each number below 100.
+const PAIRS: [[u8; 2]; 100] = {
+    let mut pairs = [[b'0'; 2]; 100];
+    let mut number = 0;
+    while number < 100 {
+        pairs[number] = [b'0' + (number / 10) as u8, b'0' + (number % 10) as u8];
+        number += 1;
+    }
+    pairs
+};
+
 impl InstantText {
     /// The text, which is ASCII.
     pub fn as_bytes(&self) -> &[u8] {
@@ -213,8 +224,7 @@ impl InstantText {
 
     /// Writes two digits of a number below 100.
     fn set_pair(&mut self, at: usize, number: u32) {
-        self.bytes[at] = b'0' + (number / 10) as u8;
-        self.bytes[at + 1] = b'0' + (number % 10) as u8;
+        self.bytes[at..at + 2].copy_from_slice(&PAIRS[number as usize]);
     }
 
     /// Writes the milliseconds without trailing zeros, or nothing for 0, and the `Z`.
@@ -236,9 +246,9 @@ impl InstantText {
 impl Instant {
     /// The text form, for those who write millions of them.
     pub fn to_text(self) -> InstantText {
-        let (day, ms) = (self.0.div_euclid(MS_PER_DAY), self.0.rem_euclid(MS_PER_DAY));
+        let (day, ms) = (self.0.div_euclid(MS_PER_DAY), self.0.rem_euclid(MS_PER_DAY) as u32);
         let (year, month, date) = civil::civil_from_days(day);
-        let (seconds, fraction) = ((ms / MS_PER_SECOND) as u32, (ms % MS_PER_SECOND) as u32);
+        let (seconds, fraction) = (ms / 1_000, ms % 1_000);
         let mut text = InstantText { bytes: *b"0000-00-00T00:00:00.000Z", length: 24 };
         let year = year as u32;
         text.set_pair(0, year / 100);

@@ -2,6 +2,9 @@
 
 use super::instant::{Instant, MS_PER_DAY, MS_PER_SECOND};
 
+const MS_PER_MINUTE: i64 = 60 * MS_PER_SECOND;
+const MS_PER_HOUR: i64 = 60 * MS_PER_MINUTE;
+
 /// An interval of the epoch grid: whole seconds that divide 24 hours evenly, or whole days.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Interval {
@@ -44,17 +47,21 @@ impl Interval {
             return Err(IntervalError::TooLong);
         }
         if !on_grid(ms) {
-            let step = |from: i64, by: i64| {
-                std::iter::successors(Some(from), |ms| Some(ms + by))
-                    .find(|&ms| on_grid(ms))
-                    .unwrap_or(from)
+            // The nearest in the unit that the author thinks in: 6m or 8m for 7m, not 400s or 432s.
+            let unit_ms = [MS_PER_DAY, MS_PER_HOUR, MS_PER_MINUTE, MS_PER_SECOND]
+                .into_iter()
+                .find(|unit_ms| ms % unit_ms == 0)
+                .unwrap_or(MS_PER_SECOND);
+            let nearest = |by_ms: i64| {
+                // No further than a day of seconds; past a day only whole days fit.
+                let mut steps = std::iter::successors(Some(ms + by_ms), |ms| Some(ms + by_ms));
+                steps.find(|&ms| on_grid(ms)).unwrap_or(ms)
             };
-            // Past a day only whole days fit, so no search is longer than a day of seconds.
             let (shorter_ms, longer_ms) = if ms > MS_PER_DAY {
                 let days = ms / MS_PER_DAY;
                 (days * MS_PER_DAY, (days + 1) * MS_PER_DAY)
             } else {
-                (step(ms, -MS_PER_SECOND), step(ms, MS_PER_SECOND))
+                (nearest(-unit_ms), nearest(unit_ms))
             };
             return Err(IntervalError::OffGrid { shorter_ms, longer_ms });
         }
@@ -85,4 +92,36 @@ impl Interval {
 
 fn on_grid(ms: i64) -> bool {
     MS_PER_DAY % ms == 0 || ms % MS_PER_DAY == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_off_the_grid_names_its_neighbours() {
+        let neighbours = |seconds: i64| match Interval::from_ms(seconds * 1_000) {
+            Err(IntervalError::OffGrid { shorter_ms, longer_ms }) => {
+                (shorter_ms / 1_000, longer_ms / 1_000)
+            }
+            other => panic!("{seconds} s: {other:?}"),
+        };
+        assert_eq!(neighbours(7 * 60), (6 * 60, 8 * 60));
+        assert_eq!(neighbours(5 * 3_600), (4 * 3_600, 6 * 3_600));
+        assert_eq!(neighbours(36 * 3_600), (86_400, 2 * 86_400));
+        assert_eq!(neighbours(7), (6, 8));
+        assert_eq!(neighbours(13 * 3_600), (12 * 3_600, 24 * 3_600));
+        assert_eq!(neighbours(86_399), (43_200, 86_400));
+        assert_eq!(neighbours(86_401), (86_400, 2 * 86_400));
+    }
+
+    #[test]
+    fn what_is_on_the_grid_is_taken() {
+        for ms in [1_000, 2_000, 300_000, 2_700_000, 5_400_000, 86_400_000, 3_660 * 86_400_000] {
+            assert_eq!(Interval::from_ms(ms).map(Interval::as_ms), Ok(ms));
+        }
+        assert_eq!(Interval::from_ms(999), Err(IntervalError::NotWholeSeconds));
+        assert_eq!(Interval::from_ms(1_500), Err(IntervalError::NotWholeSeconds));
+        assert_eq!(Interval::from_ms(3_661 * 86_400_000), Err(IntervalError::TooLong));
+    }
 }

@@ -81,8 +81,8 @@ pub struct IdParts<'a> {
 }
 
 impl IdParts<'_> {
-    /// Appends the id: `<ref>@<occurrence>`, and `#<request id>` for a requested run.
-    pub(crate) fn write_to(&self, buffer: &mut Vec<u8>) {
+    /// Appends the id as text: `<ref>@<occurrence>`, and `#<request id>` for a requested run.
+    pub fn write_to(&self, buffer: &mut Vec<u8>) {
         buffer.extend_from_slice(self.reference.as_bytes());
         buffer.push(b'@');
         buffer.extend_from_slice(self.occurrence.to_text().as_bytes());

@@ -4,13 +4,11 @@ use std::io::{self, Write};
 
 use unicode_width::UnicodeWidthStr;
 
-use crate::time::duration;
-
 use super::row::{Cells, Column, Row, Shown, Value};
 use super::text::escape_controls;
 
-/// The widths of the columns are those of this many rows at first; what is wider after them
-/// stands out, so that a table of any length is printed as it comes.
+/// The widths of the columns are those of this many rows at first; they grow with what is wider
+/// after them, so that a table of any length is printed as it comes.
 const MEASURED_ROWS: usize = 1_000;
 
 /// Prose is cut to this many characters.
@@ -75,11 +73,11 @@ impl<W: Write> Table<W> {
         self.cells.clear();
         row.visit(self)?;
         let row = std::mem::take(&mut self.cells);
-        if self.has_header {
-            return self.print(&row);
-        }
         for (column, cell) in self.columns.iter_mut().zip(&row) {
             column.width = column.width.max(cell.width());
+        }
+        if self.has_header {
+            return self.print(&row);
         }
         self.waiting.push(row);
         if self.waiting.len() == MEASURED_ROWS { self.print_waiting() } else { Ok(()) }
@@ -146,9 +144,23 @@ fn text(value: Value<'_>) -> String {
         }
         Value::Instant(instant) => instant.to_string(),
         Value::Number(number) => number.to_string(),
-        Value::Millis(ms) => duration::format_ms(ms),
+        Value::Millis(ms) => span(ms),
         Value::Words([]) => "-".to_owned(),
         Value::Words(words) => words.join(" "),
+    }
+}
+
+/// A span in its two largest units; what is finer is left out.
+fn span(ms: i64) -> String {
+    const UNITS: [(i64, &str); 4] =
+        [(86_400_000, "d"), (3_600_000, "h"), (60_000, "m"), (1_000, "s")];
+    let Some(at) = UNITS.iter().position(|(unit_ms, _)| *unit_ms <= ms) else {
+        return if ms == 0 { "0s".to_owned() } else { format!("{ms}ms") };
+    };
+    let (unit_ms, unit) = UNITS[at];
+    match UNITS.get(at + 1).map(|(finer_ms, finer)| (ms % unit_ms / finer_ms, finer)) {
+        None | Some((0, _)) => format!("{}{unit}", ms / unit_ms),
+        Some((rest, finer)) => format!("{}{unit} {rest}{finer}", ms / unit_ms),
     }
 }
 
@@ -156,5 +168,33 @@ fn cut_short(text: &str) -> String {
     match text.char_indices().nth(PROSE_CHARS) {
         None => text.to_owned(),
         Some((end, _)) => format!("{}…", &text[..end]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(ms: i64, expected: &str) {
+        assert_eq!(span(ms), expected);
+    }
+
+    #[test]
+    fn spans() {
+        check(0, "0s");
+        check(999, "999ms");
+        check(1_999, "1s");
+        check(212_833, "3m 32s");
+        check(1_844_018, "30m 44s");
+        check(27_296_000, "7h 34m");
+        check(3_600_000, "1h");
+        check(90_061_001, "1d 1h");
+    }
+
+    #[test]
+    fn prose_is_cut_short() {
+        assert_eq!(cut_short(&"é".repeat(60)), "é".repeat(60));
+        assert_eq!(cut_short(&"é".repeat(61)), "é".repeat(60) + "…");
     }
 }

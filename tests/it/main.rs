@@ -18,3 +18,9 @@ use windowpane::schedule::Schedule;
 fn schedule(json: &str) -> Schedule {
     Schedule::from_json(json).unwrap_or_else(|error| panic!("{json}: {error}"))
 }
+
+/// What the environment sets for the tests: seeds, counts, whether to rewrite fixtures.
+#[expect(clippy::disallowed_methods, reason = "tests may be told to do more, or to write fixtures")]
+fn setting(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}

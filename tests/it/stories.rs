@@ -357,7 +357,7 @@ fn every_story_goes_as_told_on_every_store() {
         let on_model = tell(&text, &mut ModelStore::new());
         let on_sqlite = tell(&text, &mut SqliteStore::open(&scratch.path().join(&name)).unwrap());
         assert_eq!(on_model, on_sqlite, "{name}: the model (left) and SQLite (right) differ");
-        if std::env::var_os("UPDATE_FIXTURES").is_some() {
+        if crate::setting("UPDATE_FIXTURES").is_some() {
             fs::write(&path, &on_model).unwrap();
         } else if on_model != text {
             let differing = on_model.lines().zip(text.lines()).find(|(is, told)| is != told);

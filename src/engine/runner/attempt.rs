@@ -1,42 +1,24 @@
-//! The attempts that a runner is making: heartbeats, timeouts, and how each is settled.
+//! One attempt that a runner is making, from its start to the verdict.
 
 use std::sync::mpsc::Sender;
 
 use crate::clock::{Clock, Moment};
 use crate::store::record::RunRecord;
-use crate::store::{RunId, Store, StoreError};
+use crate::store::{Store, StoreError};
 use crate::time::duration;
 use crate::wire::{ClaimRow, to_json};
 
-use super::super::{EngineError, finish, heartbeat, release};
+use super::super::{EngineError, Held, finish, release};
+use super::RunnerOptions;
 use super::process::{Event, Process};
 use super::tail::Tail;
 use super::verdict::{self, Verdict};
-use super::{BUSY_MS, RunnerOptions};
 
 /// How long a group may take to end after it was asked to.
 const END_WITHIN_MS: i64 = 5 * 1_000;
 
-/// All attempts that a runner is making.
-pub(super) struct Attempts<'a> {
-    options: &'a RunnerOptions<'a>,
-    events: Sender<Event>,
-    running: Vec<Attempt>,
-    /// Those whose command has ended.
-    ended: Vec<Ended>,
-    /// What was refused to those that still run.
-    refused: Vec<EngineError>,
-    last_number: u64,
-}
-
-/// A claim that is held.
-struct Held {
-    id: RunId,
-    token: i64,
-}
-
 /// An attempt whose command runs.
-struct Attempt {
+pub(super) struct Attempt {
     number: u64,
     held: Held,
     process: Process,
@@ -71,7 +53,7 @@ enum Why {
 }
 
 /// An attempt to be settled in the store.
-struct Ended {
+pub(super) struct Ended {
     held: Held,
     verdict: Verdict,
     settle_at: Moment,
@@ -85,190 +67,9 @@ pub(super) enum Settled {
     Busy(StoreError),
 }
 
-impl<'a> Attempts<'a> {
-    pub(super) fn new(options: &'a RunnerOptions<'a>, events: Sender<Event>) -> Attempts<'a> {
-        Attempts {
-            options,
-            events,
-            running: Vec::new(),
-            ended: Vec::new(),
-            refused: Vec::new(),
-            last_number: 0,
-        }
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.running.len() + self.ended.len()
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Starts the command for a run that was claimed.
-    pub(super) fn start(&mut self, run: RunRecord, now: Moment) {
-        let token = run.attempt.as_ref().map_or(0, |attempt| attempt.token);
-        let held = Held { id: run.id(), token };
-        let stdin = format!("{}\n", to_json(&ClaimRow(&run)));
-        self.last_number += 1;
-        let number = self.last_number;
-        let variables = variables(&run, &held);
-        match Process::start(self.options.command, &variables, &stdin, number, &self.events) {
-            Ok(process) => self.running.push(Attempt {
-                number,
-                held,
-                process,
-                heartbeat_at: self.heartbeat_after(now),
-                timeout_at: self.options.timeout_ms.map(|timeout_ms| now.after_ms(timeout_ms)),
-                stage: Stage::Running,
-                has_exited: false,
-                tail: None,
-            }),
-            Err(error) => {
-                let verdict = verdict::of_trouble(&error);
-                self.ended.push(Ended { held, verdict, settle_at: now });
-            }
-        }
-    }
-
-    /// The leader of a group has ended. What it leaves behind ends with it, unless the group was
-    /// asked to end and still has time.
-    pub(super) fn exited(&mut self, number: u64) {
-        if let Some(attempt) = self.running.iter_mut().find(|attempt| attempt.number == number) {
-            attempt.has_exited = true;
-            if matches!(attempt.stage, Stage::Running) {
-                attempt.process.end();
-            }
-        }
-    }
-
-    /// A group has said all.
-    pub(super) fn drained(&mut self, number: u64, tail: Tail) {
-        if let Some(attempt) = self.running.iter_mut().find(|attempt| attempt.number == number) {
-            attempt.tail = Some(tail);
-        }
-    }
-
-    /// Asks every group to end, because the runner stops.
-    pub(super) fn ask_all_to_end(&mut self, now: Moment) {
-        for attempt in &mut self.running {
-            attempt.ask_to_end(Why::Stop, now);
-        }
-    }
-
-    /// Ends every group at once, because the runner stops.
-    pub(super) fn end_all(&mut self, now: Moment) {
-        for attempt in &mut self.running {
-            attempt.ask_to_end(Why::Stop, now);
-            attempt.end();
-        }
-    }
-
-    /// Ends every group at once and forgets it.
-    pub(super) fn abort(&mut self) {
-        for attempt in self.running.drain(..) {
-            attempt.process.abort();
-        }
-    }
-
-    /// Heartbeats, timeouts and last resorts that are due by `now`, and the verdict on every
-    /// command that has ended.
-    pub(super) fn tend(
-        &mut self,
-        now: Moment,
-        store: &mut dyn Store,
-        clock: &dyn Clock,
-    ) -> Result<(), EngineError> {
-        let mut index = 0;
-        while index < self.running.len() {
-            if self.running[index].is_over() {
-                let attempt = self.running.swap_remove(index);
-                self.ended.extend(attempt.conclude(self.options, now));
-                continue;
-            }
-            self.watch(index, now, store, clock)?;
-            index += 1;
-        }
-        Ok(())
-    }
-
-    fn watch(
-        &mut self,
-        index: usize,
-        now: Moment,
-        store: &mut dyn Store,
-        clock: &dyn Clock,
-    ) -> Result<(), EngineError> {
-        let next_heartbeat = self.heartbeat_after(now);
-        let attempt = &mut self.running[index];
-        if attempt.timeout_at.is_some_and(|timeout_at| timeout_at <= now) {
-            attempt.timeout_at = None;
-            attempt.ask_to_end(Why::Timeout, now);
-        }
-        match attempt.stage {
-            Stage::Ending { kill_at: Some(kill_at), .. } if kill_at <= now => attempt.end(),
-            _ => {}
-        }
-        if attempt.heartbeat_at <= now && !attempt.is_lost() {
-            attempt.heartbeat_at = next_heartbeat;
-            let Held { id, token } = &attempt.held;
-            match heartbeat(store, clock, id, *token, self.options.lease_ms, None) {
-                Ok(_) => {}
-                Err(EngineError::Store(error)) if error.is_retryable() => {
-                    attempt.heartbeat_at = now.after_ms(BUSY_MS);
-                }
-                Err(error) if error.is_refusal() => {
-                    attempt.ask_to_end(Why::LostLease, now);
-                    self.refused.push(error);
-                }
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(())
-    }
-
-    fn heartbeat_after(&self, now: Moment) -> Moment {
-        now.after_ms((self.options.lease_ms / 3).max(1))
-    }
-
-    /// Settles one attempt whose command has ended, if there is one that is due by `now`, or tells
-    /// of one that was refused.
-    pub(super) fn settle(
-        &mut self,
-        now: Moment,
-        store: &mut dyn Store,
-        clock: &dyn Clock,
-    ) -> Result<Option<Settled>, EngineError> {
-        if let Some(error) = self.refused.pop() {
-            return Ok(Some(Settled::Refused(error)));
-        }
-        let Some(index) = self.ended.iter().position(|ended| ended.settle_at <= now) else {
-            return Ok(None);
-        };
-        let ended = &mut self.ended[index];
-        let settled = match ended.settle(store, clock) {
-            Err(EngineError::Store(error)) if error.is_retryable() => {
-                ended.settle_at = now.after_ms(BUSY_MS);
-                return Ok(Some(Settled::Busy(error)));
-            }
-            Err(error) if error.is_refusal() => Settled::Refused(error),
-            Err(error) => return Err(error),
-            Ok(settled) => settled,
-        };
-        self.ended.swap_remove(index);
-        Ok(Some(settled))
-    }
-
-    /// Leaves what is not settled yet to the expiry of its lease.
-    pub(super) fn forget_ended(&mut self) {
-        self.ended.clear();
-    }
-
-    /// When the next of these is due.
-    pub(super) fn next_moment(&self) -> Option<Moment> {
-        let running = self.running.iter().filter_map(Attempt::next_moment);
-        running.chain(self.ended.iter().map(|ended| ended.settle_at)).min()
-    }
+/// Leases are extended so often.
+pub(super) fn heartbeat_ms(options: &RunnerOptions<'_>) -> i64 {
+    (options.lease_ms / 3).max(1)
 }
 
 /// What a command finds in its environment.
@@ -287,6 +88,89 @@ fn variables(run: &RunRecord, held: &Held) -> [(&'static str, String); 9] {
 }
 
 impl Attempt {
+    /// Starts the command for a run that was claimed. Where that fails, the attempt has ended.
+    pub(super) fn start(
+        run: &RunRecord,
+        number: u64,
+        options: &RunnerOptions<'_>,
+        events: &Sender<Event>,
+        now: Moment,
+    ) -> Result<Attempt, Box<Ended>> {
+        let token = run.attempt.as_ref().map_or(0, |attempt| attempt.token);
+        let held = Held { id: run.id(), token };
+        let stdin = format!("{}\n", to_json(&ClaimRow(run)));
+        match Process::start(options.command, &variables(run, &held), &stdin, number, events) {
+            Ok(process) => Ok(Attempt {
+                number,
+                held,
+                process,
+                heartbeat_at: now.after_ms(heartbeat_ms(options)),
+                timeout_at: options.timeout_ms.map(|timeout_ms| now.after_ms(timeout_ms)),
+                stage: Stage::Running,
+                has_exited: false,
+                tail: None,
+            }),
+            Err(error) => {
+                Err(Box::new(Ended { held, verdict: verdict::of_trouble(&error), settle_at: now }))
+            }
+        }
+    }
+
+    pub(super) fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Its leader has ended. What that leaves behind ends with it, unless the group was asked to
+    /// end and still has time.
+    pub(super) fn exited(&mut self) {
+        self.has_exited = true;
+        if matches!(self.stage, Stage::Running) {
+            self.process.end();
+        }
+    }
+
+    /// It has said all.
+    pub(super) fn drained(&mut self, tail: Tail) {
+        self.tail = Some(tail);
+    }
+
+    /// Asks its group to end because the runner stops.
+    pub(super) fn ask_to_stop(&mut self, now: Moment) {
+        self.ask_to_end(Why::Stop, now);
+    }
+
+    /// Asks its group to end because its run is another's.
+    pub(super) fn lose(&mut self, now: Moment) {
+        self.ask_to_end(Why::LostLease, now);
+    }
+
+    /// The timeout or the last resort, where it is due by `now`.
+    pub(super) fn watch(&mut self, now: Moment) {
+        if self.timeout_at.is_some_and(|timeout_at| timeout_at <= now) {
+            self.timeout_at = None;
+            self.ask_to_end(Why::Timeout, now);
+        }
+        match self.stage {
+            Stage::Ending { kill_at: Some(kill_at), .. } if kill_at <= now => self.end(),
+            _ => {}
+        }
+    }
+
+    /// Its claim, if the lease is to be extended by `now`.
+    pub(super) fn wants_heartbeat(&self, now: Moment) -> Option<&Held> {
+        (self.heartbeat_at <= now && !self.is_lost()).then_some(&self.held)
+    }
+
+    /// Puts the next heartbeat off.
+    pub(super) fn beat_after(&mut self, now: Moment, ms: i64) {
+        self.heartbeat_at = now.after_ms(ms);
+    }
+
+    /// Ends its group at once and forgets it.
+    pub(super) fn abort(self) {
+        self.process.abort();
+    }
+
     /// Asks its group to end, unless it was asked before. A lost lease outranks other reasons:
     /// what such a command did counts no more.
     fn ask_to_end(&mut self, why: Why, now: Moment) {
@@ -305,7 +189,7 @@ impl Attempt {
     }
 
     /// Ends its group.
-    fn end(&mut self) {
+    pub(super) fn end(&mut self) {
         if let Stage::Ending { kill_at, .. } = &mut self.stage {
             *kill_at = None;
         }
@@ -317,11 +201,11 @@ impl Attempt {
     }
 
     /// Whether its command has ended and said all.
-    fn is_over(&self) -> bool {
+    pub(super) fn is_over(&self) -> bool {
         self.has_exited && self.tail.is_some()
     }
 
-    fn next_moment(&self) -> Option<Moment> {
+    pub(super) fn next_moment(&self) -> Option<Moment> {
         let kill_at = match self.stage {
             Stage::Ending { kill_at, .. } => kill_at,
             Stage::Running => self.timeout_at,
@@ -331,7 +215,7 @@ impl Attempt {
     }
 
     /// The verdict on a command that is over; `None` where nobody asks for one.
-    fn conclude(mut self, options: &RunnerOptions<'_>, now: Moment) -> Option<Ended> {
+    pub(super) fn conclude(mut self, options: &RunnerOptions<'_>, now: Moment) -> Option<Ended> {
         // Whoever is left of a group that was asked to end has had the time of its leader.
         self.process.end();
         let tail = self.tail.unwrap_or_default();
@@ -356,7 +240,25 @@ impl Attempt {
 }
 
 impl Ended {
-    fn settle(&self, store: &mut dyn Store, clock: &dyn Clock) -> Result<Settled, EngineError> {
+    pub(super) fn settle_at(&self) -> Moment {
+        self.settle_at
+    }
+
+    pub(super) fn is_due(&self, now: Moment) -> bool {
+        self.settle_at <= now
+    }
+
+    /// Puts the settlement off.
+    pub(super) fn settle_after(&mut self, now: Moment, ms: i64) {
+        self.settle_at = now.after_ms(ms);
+    }
+
+    /// Writes down how it ended.
+    pub(super) fn settle(
+        &self,
+        store: &mut dyn Store,
+        clock: &dyn Clock,
+    ) -> Result<Settled, EngineError> {
         let Held { id, token } = &self.held;
         match &self.verdict {
             Verdict::Finish(end) => {

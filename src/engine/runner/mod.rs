@@ -1,6 +1,7 @@
 //! A small runner: claims owed runs and carries out a command for each.
 
 mod attempt;
+mod attempts;
 mod output;
 mod process;
 mod tail;
@@ -13,7 +14,8 @@ use crate::store::record::{RunRecord, Trigger};
 use crate::store::{Store, StoreError};
 
 use super::{ClaimRequest, EngineError, claim};
-use attempt::{Attempts, Settled};
+use attempt::Settled;
+use attempts::Attempts;
 use process::Event;
 
 /// The longest time between two looks at the store. A machine that slept does one pass on waking.
@@ -234,7 +236,7 @@ impl Work<'_> {
         let until_next = next.map_or(RECHECK_MS, |next| next.ms_since(self.clock.now()));
         self.claim_at = now.after_ms(until_next.min(RECHECK_MS));
         let is_empty = claimed.runs.is_empty();
-        for run in claimed.runs {
+        for run in &claimed.runs {
             self.attempts.start(run, now);
         }
         Ok(match self.options.until {

@@ -8,7 +8,7 @@ use std::process::{Child, ChildStderr, Stdio};
 
 use tempfile::TempDir;
 
-use super::shell;
+use super::{output, shell};
 
 /// Two workflows that both owe a run, and the pipes `ready` and `hold`.
 fn folder() -> TempDir {
@@ -20,13 +20,6 @@ fn folder() -> TempDir {
     output(folder.path(), "mkfifo ready hold");
     output(folder.path(), "windowpane sync docs.jsonl --db s.db --now 2026-01-01T01:00:00Z");
     folder
-}
-
-#[track_caller]
-fn output(folder: &Path, line: &str) -> String {
-    let output = shell(folder, line).output().unwrap();
-    assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
 }
 
 /// A runner whose command is running.
@@ -109,4 +102,22 @@ fn a_second_signal_ends_at_once_what_will_not_end() {
     running.signal(folder.path(), "INT");
     running.end();
     assert_eq!(records(folder.path()), "a@2026-01-01T01:00:00Z,0,pending\n");
+}
+
+#[test]
+fn a_runner_wakes_for_what_becomes_due_until_it_is_told_to_stop() {
+    let folder = folder();
+    let document = r#"{"ref": "tick", "schedule": {"every": "1s", "phase": {"fixed": "0s"}}}"#;
+    fs::write(folder.path().join("tick.json"), document).unwrap();
+    let line = "exec windowpane run tick.json --db real.db --grace 0s --exec 'echo ready > ready'";
+    let mut child =
+        shell(folder.path(), line).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    for _ in 0..2 {
+        assert_eq!(fs::read_to_string(folder.path().join("ready")).unwrap(), "ready\n");
+    }
+    output(folder.path(), &format!("kill -TERM {}", child.id()));
+    let mut rows = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut rows).unwrap();
+    assert!(child.wait().unwrap().success());
+    assert!(rows.lines().count() >= 1, "{rows}");
 }

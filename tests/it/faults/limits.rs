@@ -8,8 +8,8 @@ use windowpane::store::{Store, StoreError};
 
 use crate::store_suite::sample::{everything, with_history};
 
-use super::setting;
 use super::workload::{Workload, claim_and_finish, losses, this_test};
+use crate::setting;
 
 /// The limits of the size of a file are this far apart, in units of `ulimit -f` (512 bytes).
 const LIMIT_STEP_BLOCKS: u32 = 16;

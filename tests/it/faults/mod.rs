@@ -8,7 +8,6 @@ mod powercut;
 mod truncated;
 mod workload;
 
-use std::ffi::OsString;
 use std::path::Path;
 
 use windowpane::store::StoreError;
@@ -16,15 +15,9 @@ use windowpane::store::sqlite::SqliteStore;
 
 use crate::store_suite::sample::everything;
 
-/// What a process of these tests was told by the one that started it.
-#[expect(clippy::disallowed_methods, reason = "a test that is a process of its own is told so")]
-fn setting(name: &str) -> Option<OsString> {
-    std::env::var_os(name)
-}
-
 /// The number that the environment gives for `name`, else `default`.
 fn count(name: &str, default: u64) -> u64 {
-    setting(name).map_or(default, |text| text.to_str().unwrap().parse().expect(name))
+    crate::setting(name).map_or(default, |text| text.parse().expect(name))
 }
 
 /// What can be read from a file, and what the check of it finds: an error is a finding too.

@@ -16,7 +16,8 @@ use windowpane::store::record::{
 };
 use windowpane::store::sqlite::{Durability, Options, SqliteStore};
 
-use super::{count, setting};
+use super::count;
+use crate::setting;
 use crate::store_suite::sample::{minute, new_workflow, pending, read, revision, with_id, write};
 
 /// The store that the process works on; without it there is nothing to do.

@@ -216,7 +216,7 @@ fn replay(seed: u64, store: impl FnOnce() -> Box<dyn Store>) -> Audit {
 }
 
 fn seeds(default: u64) -> std::ops::Range<u64> {
-    let number = |name: &str| std::env::var(name).ok().map(|text| text.parse::<u64>().unwrap());
+    let number = |name: &str| crate::setting(name).map(|text| text.parse::<u64>().unwrap());
     match (number("WINDOWPANE_SIMULATION_SEED"), number("WINDOWPANE_SIMULATION_SEEDS")) {
         (Some(seed), _) => seed..seed + 1,
         (None, count) => 0..count.unwrap_or(default),
