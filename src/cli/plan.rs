@@ -48,6 +48,10 @@ enum Span {
 }
 
 pub(super) fn plan(args: Plan, context: &Context) -> Result<Exit, Failure> {
+    if args.documents.is_empty() {
+        let hint = "name documents, or --schedule";
+        return Err(Failure::failed("usage", "there is nothing to plan".to_owned(), Some(hint)));
+    }
     let span = args.span(&*context.clock)?;
     let workflows = documents::read(&args.documents)?;
     let mut sheet = context.console.sheet()?;

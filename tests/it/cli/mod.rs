@@ -4,6 +4,7 @@ mod golden;
 mod sharing;
 mod signals;
 mod transcripts;
+mod versions;
 
 use std::path::Path;
 use std::process::Command;
