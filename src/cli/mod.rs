@@ -13,6 +13,7 @@ mod heartbeat;
 mod lease;
 mod list;
 mod pattern;
+mod pause;
 mod plan;
 mod records;
 mod release;
@@ -22,6 +23,7 @@ mod skips;
 mod store;
 mod sync;
 mod usage;
+mod verify;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -65,6 +67,14 @@ enum Command {
     Runs(With<runs::Runs>),
     /// Print what was skipped and why
     Skips(With<skips::Skips>),
+    /// Hold the scheduled runs of workflows back
+    Pause(With<pause::Pause>),
+    /// Let paused workflows go on
+    Resume(With<pause::Resume>),
+    /// Check a whole store: the file, every row, and what must hold between them
+    Verify(With<verify::Verify>),
+    /// Copy a store while it is in use
+    Backup(With<verify::Backup>),
 }
 
 /// The arguments of one command beside those that every command takes.
@@ -99,6 +109,10 @@ impl Command {
             Command::List(args) => args.run(list::list),
             Command::Runs(args) => args.run(runs::runs),
             Command::Skips(args) => args.run(skips::skips),
+            Command::Pause(args) => args.run(pause::pause),
+            Command::Resume(args) => args.run(pause::resume),
+            Command::Verify(args) => args.run(verify::verify),
+            Command::Backup(args) => args.run(verify::backup),
         }
     }
 }

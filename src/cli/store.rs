@@ -45,6 +45,11 @@ pub(super) fn open(
     Ok(store)
 }
 
+/// Opens the file of a SQLite store that is there.
+pub(super) fn open_file(url: &str) -> Result<SqliteStore, Failure> {
+    Ok(SqliteStore::open_existing(Path::new(sqlite_path(url)?))?)
+}
+
 /// The file that a URL names: a path, or one behind `sqlite:`.
 fn sqlite_path(url: &str) -> Result<&str, Failure> {
     if url.starts_with("postgres://") || url.starts_with("postgresql://") {

@@ -4,6 +4,7 @@
 mod batch;
 #[cfg(feature = "cli")]
 mod csv;
+mod decisions;
 mod json;
 mod plan;
 mod problem;
@@ -17,6 +18,7 @@ mod table;
 mod text;
 
 pub use batch::{BATCH_LIMIT, BatchError, Line, read_batch};
+pub use decisions::{FindingRow, PauseRow};
 pub use json::{OUTPUT_LIMIT_BYTES, OutputError, checked_output, to_json};
 pub use plan::{ClaimRow, DueRow, PlanRow, SkippedRow};
 pub use problem::{Problem, Warning};
