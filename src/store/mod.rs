@@ -4,7 +4,9 @@
 //! are values-in-values-out on [`record`]s, written once for every store. No store asks what
 //! time it is.
 
+#[cfg(feature = "sqlite")]
 mod checksum;
+#[cfg(feature = "sqlite")]
 mod codes;
 mod error;
 mod finding;
