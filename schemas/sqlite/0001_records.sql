@@ -42,6 +42,7 @@ CREATE TABLE workflow (
     retired_ms INTEGER,       -- since when its source no longer has it
     pruned_before_ms INTEGER, -- the horizon of what was pruned
     rewound_from_ms INTEGER,  -- where the cursor stood before it was set back
+    requested_ms INTEGER,     -- when runs of it were last requested
     checksum INTEGER NOT NULL
 ) STRICT;
 
@@ -196,7 +197,7 @@ CREATE TABLE request (
     made_ms INTEGER NOT NULL,
     made_by TEXT,
     reason TEXT,
-    left_out TEXT NOT NULL,  -- JSON: how many occurrences, by the reason
+    answer TEXT NOT NULL,    -- JSON: where its runs lie, and what was left out
     pruned TEXT NOT NULL,    -- JSON: the occurrences of its pruned runs, in milliseconds
     checksum INTEGER NOT NULL,
     PRIMARY KEY (workflow_id, request_id)

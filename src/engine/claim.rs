@@ -140,13 +140,14 @@ impl<'a> HandOut<'a> {
                 Next::Open(run) => {
                     let handed = self.retry(tx, *run, &mut queue.live, &mut claimed.skipped)?;
                     if let Some(run) = handed {
-                        queue.note_handed(run.key.workflow, run.available.unwrap_or(self.now));
+                        queue.note_handed(&run);
                         claimed.runs.push(run);
                     }
                 }
                 Next::Owed { index, run } => {
                     let run = self.create(&queue.visited[index].planned.workflow, run)?;
-                    queue.live.add(run.key.workflow, run.available.unwrap_or(self.now));
+                    let until = run.available.unwrap_or(self.now);
+                    queue.live.add(run.key.workflow, run.key.occurrence, until);
                     claimed.runs.push(run);
                 }
             }
@@ -173,7 +174,9 @@ impl<'a> HandOut<'a> {
         if run.state == RunState::Claimed {
             skipped.extend(handing.skip_before_expiry(tx, &run, self.now)?);
         }
-        if run.state == RunState::Pending && live.hold(tx, &handing.workflow)?.is_some() {
+        let (workflow, occurrence) = (&handing.workflow, run.key.occurrence);
+        let is_held = run.state == RunState::Pending && live.hold(tx, workflow)?.is_some();
+        if is_held || live.is_taken(tx, workflow, occurrence)? {
             return Ok(None);
         }
         match reopen(run, &handing.workflow, self.now)? {

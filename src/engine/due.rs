@@ -56,7 +56,7 @@ pub fn due(store: &mut dyn Store, clock: &dyn Clock) -> Result<Due, EngineError>
             Next::Owed { index, run } => {
                 let workflow = &queue.visited[index].planned.workflow;
                 let (id, reference) = (workflow.id, workflow.reference.clone());
-                queue.live.add(id, Instant::MAX);
+                queue.live.add(id, run.occurrence, Instant::MAX);
                 runs.push(DueRun {
                     reference,
                     plan: run,
@@ -88,7 +88,8 @@ fn again(
 ) -> Result<Option<DueRun>, EngineError> {
     let unknown = || EngineError::UnknownWorkflow { reference: run.reference.clone() };
     let workflow = tx.workflow(&run.reference)?.ok_or_else(unknown)?;
-    if run.state == RunState::Pending && queue.live.hold(tx, &workflow)?.is_some() {
+    let is_held = run.state == RunState::Pending && queue.live.hold(tx, &workflow)?.is_some();
+    if is_held || queue.live.is_taken(tx, &workflow, run.key.occurrence)? {
         return Ok(None);
     }
     Ok(match reopen(run, &workflow, now)? {

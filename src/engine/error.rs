@@ -50,6 +50,12 @@ pub enum EngineError {
         /// The source as given.
         source_name: String,
     },
+    /// A request for runs cannot be carried out.
+    #[error("{problem}")]
+    BadRequest {
+        /// Why.
+        problem: String,
+    },
     /// Absent workflows are to be retired, and no document was read: that would retire all.
     #[error(
         "no document was read, so all workflows of the source `{source_name}` would be retired"
@@ -90,6 +96,7 @@ impl EngineError {
             EngineError::UnknownRun { .. } => "unknown_run",
             EngineError::Refused { source, .. } => source.code(),
             EngineError::OtherSource { .. } => "other_source",
+            EngineError::BadRequest { .. } => "bad_request",
             EngineError::NothingLeft { .. } => "nothing_left",
             EngineError::RepeatedReference { .. } => "repeated_ref",
             EngineError::OtherClock { .. } => "other_clock",

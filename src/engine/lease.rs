@@ -231,7 +231,10 @@ fn make_room(
     planned.requeue(tx, now)
 }
 
-fn find(tx: &mut dyn Transaction, id: &RunId) -> Result<(Workflow, RunRecord), EngineError> {
+pub(super) fn find(
+    tx: &mut dyn Transaction,
+    id: &RunId,
+) -> Result<(Workflow, RunRecord), EngineError> {
     let unknown_workflow = || EngineError::UnknownWorkflow { reference: id.reference.clone() };
     let workflow = tx.workflow(&id.reference)?.ok_or_else(unknown_workflow)?;
     let key = RunKey {

@@ -8,6 +8,7 @@ mod list;
 mod overlap;
 mod pause;
 mod queue;
+mod request;
 #[cfg(feature = "cli")]
 pub mod runner;
 mod store_info;
@@ -22,4 +23,8 @@ pub use lease::{
 };
 pub use list::{Standing, list};
 pub use pause::{Note, Paused, pause, resume};
+pub use request::{
+    Only, REQUEST_ID_AT_MOST, REQUESTED_AT_MOST, RequestMode, Requested, RunRequest, Selection,
+    Windows, cancel, cancel_request, request,
+};
 pub use sync::{Absent, Change, SyncMode, SyncOptions, SyncReport, Synced, sync};

@@ -1,11 +1,13 @@
 //! At most one run of a workflow at a time, where its `overlap` says so.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::plan::{self, SkipReason};
 use crate::schedule::Overlap;
 use crate::store::Transaction;
-use crate::store::record::{OpenState, RunRecord, SkipRecord, Trigger, Workflow, WorkflowId};
+use crate::store::record::{
+    OpenState, RunFilter, RunRecord, RunState, SkipRecord, Trigger, Workflow, WorkflowId,
+};
 use crate::time::Instant;
 
 use super::EngineError;
@@ -19,11 +21,13 @@ pub(super) struct LiveClaims {
     now: Instant,
     until: HashMap<WorkflowId, Instant>,
     is_read: bool,
+    /// The occurrences that are just handed out and not in the store yet.
+    taken: HashSet<(WorkflowId, Instant)>,
 }
 
 impl LiveClaims {
     pub(super) fn at(now: Instant) -> LiveClaims {
-        LiveClaims { now, until: HashMap::new(), is_read: false }
+        LiveClaims { now, until: HashMap::new(), is_read: false, taken: HashSet::new() }
     }
 
     /// Until when a workflow must wait for a run of its own; `None` when it need not.
@@ -42,8 +46,34 @@ impl LiveClaims {
         Ok(self.until.get(&workflow.id).copied())
     }
 
+    /// Whether another run of the same occurrence is under a live lease: an occurrence is under at
+    /// most one, whatever caused it.
+    pub(super) fn is_taken(
+        &mut self,
+        tx: &mut dyn Transaction,
+        workflow: &Workflow,
+        occurrence: Instant,
+    ) -> Result<bool, EngineError> {
+        if workflow.marks.requested.is_none() {
+            return Ok(false);
+        }
+        if self.taken.contains(&(workflow.id, occurrence)) {
+            return Ok(true);
+        }
+        let (from, to) = (Some(occurrence), occurrence.checked_add_ms(1));
+        let states = vec![RunState::Claimed];
+        let filter =
+            RunFilter { workflow: Some(workflow.id), from, to, states, ..RunFilter::default() };
+        Ok(tx.runs(&filter)?.iter().any(|run| run.available > Some(self.now)))
+    }
+
     /// Notes a run that is just handed out and not in the store yet.
-    pub(super) fn add(&mut self, workflow: WorkflowId, until: Instant) {
+    pub(super) fn add(&mut self, workflow: WorkflowId, occurrence: Instant, until: Instant) {
+        self.taken.insert((workflow, occurrence));
+        self.note(workflow, until);
+    }
+
+    fn note(&mut self, workflow: WorkflowId, until: Instant) {
         let latest = self.until.entry(workflow).or_insert(until);
         *latest = until.max(*latest);
     }
@@ -57,7 +87,7 @@ impl LiveClaims {
                 page.iter().filter_map(|run| Some((run.key.workflow, run.available?)))
             {
                 if until > now {
-                    self.add(id, until);
+                    self.note(id, until);
                 }
             }
             if page.len() < PAGE {

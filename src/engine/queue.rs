@@ -157,10 +157,10 @@ impl<'a> Queue<'a> {
         }
     }
 
-    /// Notes that a workflow was handed one of its open runs until an instant: its turn is now.
-    pub(super) fn note_handed(&mut self, workflow: WorkflowId, until: Instant) {
-        self.handed.insert(workflow);
-        self.live.add(workflow, until);
+    /// Notes that a workflow was handed one of its open runs: its turn is now.
+    pub(super) fn note_handed(&mut self, run: &RunRecord) {
+        self.handed.insert(run.key.workflow);
+        self.live.add(run.key.workflow, run.key.occurrence, run.available.unwrap_or(self.now));
     }
 
     /// Which of the three fronts comes first. A row of the store stands at the lower bound of its
@@ -218,6 +218,10 @@ impl<'a> Queue<'a> {
         let run = visited
             .next_owed()
             .map_err(|source| EngineError::Plan { reference: reference.clone(), source })?;
+        let workflow = &visited.planned.workflow;
+        if self.live.is_taken(tx, workflow, run.occurrence)? {
+            return Ok(None);
+        }
         visited.given = Some(run);
         let is_alone = visited.planned.workflow.policies.overlap != Overlap::Allow;
         if !is_alone && visited.plan.owed.is_some_and(|owed| run.occurrence < owed.last) {

@@ -177,6 +177,31 @@ impl Timeline {
         })
     }
 
+    /// The run of every occurrence whose window meets `[from, to)`, revision by revision, oldest
+    /// first.
+    pub fn runs_covering(
+        &self,
+        from: Instant,
+        to: Instant,
+    ) -> impl Iterator<Item = Result<Run, PlanError>> + '_ {
+        (0..self.spans.len()).flat_map(move |index| {
+            let span = &self.spans[index];
+            // A window ends `delay_ms` before its occurrence, after `from`.
+            let after = from.checked_add_ms(span.content.definition.delay_ms());
+            let mut next = after.and_then(|after| span.at_or_after(after.checked_add_ms(1)?));
+            std::iter::from_fn(move || {
+                let run = self.run(Place { occurrence: next?, span: index });
+                next = next.and_then(|occurrence| span.at_or_after(occurrence.checked_add_ms(1)?));
+                run.as_ref().map_or(true, |run| run.window.start < to).then_some(run)
+            })
+        })
+    }
+
+    /// The run of the newest occurrence that is due at `now`.
+    pub fn run_due(&self, now: Instant) -> Option<Result<Run, PlanError>> {
+        self.newest_due(now).map(|place| self.run(place))
+    }
+
     /// The run of the newest occurrence at or before `instant`.
     pub fn run_at_or_before(&self, instant: Instant) -> Option<Result<Run, PlanError>> {
         self.at_or_before(instant).map(|place| self.run(place))

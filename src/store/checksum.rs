@@ -32,8 +32,8 @@ pub(crate) fn of_workflow(workflow: &Workflow) -> i64 {
     bytes.text(&workflow.source);
     bytes.instant(workflow.registered);
     bytes.policies(&workflow.policies);
-    let Marks { paused, retired, pruned_before, rewound_from } = workflow.marks;
-    for mark in [paused, retired, pruned_before, rewound_from] {
+    let Marks { paused, retired, pruned_before, rewound_from, requested } = workflow.marks;
+    for mark in [paused, retired, pruned_before, rewound_from, requested] {
         bytes.instant_or_none(mark);
     }
     bytes.checksum()
@@ -60,7 +60,7 @@ pub(crate) fn of_request(request: &RequestRecord) -> i64 {
     bytes.instant(request.made);
     bytes.text_or_none(request.by.as_deref());
     bytes.text_or_none(request.reason.as_deref());
-    bytes.text(&request.left_out);
+    bytes.text(&request.answer);
     for occurrence in &request.pruned {
         bytes.instant(*occurrence);
     }

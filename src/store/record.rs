@@ -61,6 +61,8 @@ pub struct Marks {
     pub pruned_before: Option<Instant>,
     /// Where the cursor stood before it was set back: up to there an occurrence may have a run.
     pub rewound_from: Option<Instant>,
+    /// When runs of it were last requested.
+    pub requested: Option<Instant>,
 }
 
 /// A time during which the scheduled runs of a workflow were held back.
@@ -104,8 +106,8 @@ pub struct RequestRecord {
     pub by: Option<String>,
     /// Why.
     pub reason: Option<String>,
-    /// How many occurrences were left out, and why, as JSON.
-    pub left_out: String,
+    /// The answer, as JSON: where its runs lie, and what was left out.
+    pub answer: String,
     /// The occurrences of its runs that were pruned since, ascending.
     pub pruned: Vec<Instant>,
 }

@@ -10,7 +10,8 @@ use std::path::Path;
 
 use windowpane::clock::FixedClock;
 use windowpane::engine::{
-    self, Absent, Change, ClaimRequest, EngineError, Note, Paused, SyncMode, SyncOptions,
+    self, Absent, Change, ClaimRequest, EngineError, Note, Only, Paused, RequestMode, RunRequest,
+    Selection, SyncMode, SyncOptions, Windows,
 };
 use windowpane::schedule::{Reference, Schedule};
 use windowpane::store::lifecycle::{Finish, Verdict};
@@ -60,6 +61,8 @@ impl Telling<'_> {
             "claim" => self.claim(rest),
             "heartbeat" | "finish" | "release" => self.lease(verb, rest),
             "pause" | "resume" => self.pause(verb, rest),
+            "request" => self.request(rest),
+            "cancel" => self.cancel(rest),
             "due" => self.due(),
             "list" => self.list(),
             "runs" => self.runs(),
@@ -221,6 +224,66 @@ impl Telling<'_> {
             answer.extend(ended.iter().map(run_line));
         }
         Ok(answer)
+    }
+
+    /// `request REF ID from T to T [only WORD] [rewindow yes]`, or `covering START/END`, `latest yes`,
+    /// `window START/END` in place of `from` and `to`.
+    fn request(&mut self, rest: &str) -> Result<String, EngineError> {
+        let (reference, rest) = rest.split_once(' ').unwrap();
+        let (id, rest) = rest.split_once(' ').unwrap();
+        let options = options(rest);
+        let instant = |key: &str| options.get(key).map(|text| text.parse::<Instant>().unwrap());
+        let span = |key: &str| {
+            let (start, end) = options.get(key)?.split_once('/').unwrap();
+            Some(Window { start: start.parse().unwrap(), end: end.parse().unwrap() })
+        };
+        let selection = if options.contains_key("latest") {
+            Selection::Latest
+        } else if let Some(window) = span("window") {
+            Selection::Window(window)
+        } else if let Some(span) = span("covering") {
+            Selection::Covering(span)
+        } else {
+            Selection::Occurrences { from: instant("from").unwrap(), to: instant("to").unwrap() }
+        };
+        let only = match options.get("only").copied() {
+            None | Some("missing") => Only::Missing,
+            Some("failed") => Only::Failed,
+            _ => Only::All,
+        };
+        let windows =
+            if options.contains_key("rewindow") { Windows::Present } else { Windows::Pinned };
+        let note = Note::default();
+        let request = RunRequest { reference, id, selection, only, windows, note };
+        let clock = self.clock();
+        let requested = engine::request(self.store, &clock, &request, RequestMode::Write)?;
+        let mut answer = String::new();
+        for run in &requested.runs {
+            writeln!(
+                answer,
+                "{} {} window {}",
+                run.id(),
+                run.state.as_str(),
+                window(run.plan.window)
+            )
+            .unwrap();
+        }
+        for (reason, count) in requested.left_out {
+            writeln!(answer, "left out {count} {reason}").unwrap();
+        }
+        Ok(answer)
+    }
+
+    /// `cancel ID`, or `cancel REF request ID`.
+    fn cancel(&mut self, rest: &str) -> Result<String, EngineError> {
+        let clock = self.clock();
+        Ok(match rest.split_once(" request ") {
+            Some((reference, id)) => engine::cancel_request(self.store, &clock, reference, id)?
+                .iter()
+                .map(run_line)
+                .collect(),
+            None => run_line(&engine::cancel(self.store, &clock, &rest.parse().unwrap())?),
+        })
     }
 
     fn due(&mut self) -> Result<String, EngineError> {

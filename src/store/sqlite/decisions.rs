@@ -32,7 +32,7 @@ const PUT_PAUSE: &str =
 macro_rules! select_requests {
     ($rest:literal) => {
         concat!(
-            "SELECT workflow_id, request_id, arguments, made_ms, made_by, reason, left_out, pruned,
+            "SELECT workflow_id, request_id, arguments, made_ms, made_by, reason, answer, pruned,
             checksum FROM request ",
             $rest
         )
@@ -45,7 +45,7 @@ const SELECT_REQUEST: &str = select_requests!("WHERE workflow_id = ?1 AND reques
 
 const PUT_REQUEST: &str =
     "REPLACE INTO request (workflow_id, request_id, arguments, made_ms, made_by,
-    reason, left_out, pruned, checksum) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+    reason, answer, pruned, checksum) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
 
 impl SqliteTransaction<'_> {
     pub(super) fn pauses_of(&self, workflow: WorkflowId) -> Result<Vec<PauseRecord>, StoreError> {
@@ -92,7 +92,7 @@ impl SqliteTransaction<'_> {
             request.made.as_ms(),
             request.by,
             request.reason,
-            request.left_out,
+            request.answer,
             format!("[{}]", pruned.join(",")),
             checksum::of_request(request),
         ];
@@ -121,7 +121,7 @@ pub(super) fn read_request(columns: &mut Columns<'_>) -> Result<RequestRecord, S
         made: columns.instant()?,
         by: columns.value()?,
         reason: columns.value()?,
-        left_out: columns.text()?,
+        answer: columns.text()?,
         pruned: read_instants(columns)?,
     };
     columns.check(checksum::of_request(&request), || request.id.clone())?;

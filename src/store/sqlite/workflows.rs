@@ -19,7 +19,7 @@ macro_rules! columns {
     () => {
         "workflow.id, workflow.ref, source, registered_ms, backfill_limit, max_age_ms, first_run,
         overlap, max_attempts, paused_ms, retired_ms, pruned_before_ms, rewound_from_ms,
-        workflow.checksum, cursor_ms, last_handed_ms, last_token,
+        requested_ms, workflow.checksum, cursor_ms, last_handed_ms, last_token,
         progress.turn_ms, progress.due_ms, progress.checksum"
     };
 }
@@ -54,7 +54,7 @@ const UPDATE_POLICIES: &str = "UPDATE workflow SET backfill_limit = ?2, max_age_
     first_run = ?4, overlap = ?5, max_attempts = ?6, checksum = ?7 WHERE id = ?1";
 
 const UPDATE_MARKS: &str = "UPDATE workflow SET paused_ms = ?2, retired_ms = ?3,
-    pruned_before_ms = ?4, rewound_from_ms = ?5, checksum = ?6 WHERE id = ?1";
+    pruned_before_ms = ?4, rewound_from_ms = ?5, requested_ms = ?6, checksum = ?7 WHERE id = ?1";
 
 const INSERT_PROGRESS: &str = "INSERT INTO progress (workflow_id, cursor_ms, last_handed_ms,
     last_token, turn_ms, due_ms, checksum) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
@@ -150,6 +150,7 @@ impl SqliteTransaction<'_> {
             marks.retired.map(Instant::as_ms),
             marks.pruned_before.map(Instant::as_ms),
             marks.rewound_from.map(Instant::as_ms),
+            marks.requested.map(Instant::as_ms),
             checksum::of_workflow(&workflow),
         ];
         self.change_one(TABLE, UPDATE_MARKS, values)
@@ -203,6 +204,7 @@ pub(super) fn read_workflow(columns: &mut Columns<'_>) -> Result<Workflow, Store
             retired: columns.instant_or_none()?,
             pruned_before: columns.instant_or_none()?,
             rewound_from: columns.instant_or_none()?,
+            requested: columns.instant_or_none()?,
         },
         progress: Progress::default(),
     };

@@ -35,7 +35,7 @@ fn request(workflow: i64, id: &str) -> RequestRecord {
         made: minute(9),
         by: None,
         reason: None,
-        left_out: "{}".to_owned(),
+        answer: "{}".to_owned(),
         pruned: vec![minute(1), minute(2)],
     }
 }
@@ -47,6 +47,7 @@ fn marks_are_kept(store: &mut dyn Store) {
         retired: Some(minute(2)),
         pruned_before: Some(minute(3)),
         rewound_from: Some(minute(4)),
+        requested: Some(minute(5)),
     };
     write(store, |t| t.update_marks(WorkflowId(2), &marks)).unwrap();
     assert_eq!(read(store, |t| t.workflow("alpha")).unwrap().marks, marks);
