@@ -49,7 +49,7 @@ enum Span {
 
 pub(super) fn plan(args: Plan, context: &Context) -> Result<Exit, Failure> {
     let span = args.span(&*context.clock)?;
-    let workflows = documents::read(&args.documents)?;
+    let workflows = documents::read(&args.documents, &context.console)?;
     let mut sheet = context.console.sheet()?;
     let mut rows = sheet.list::<PlanRow<'_>>("runs")?;
     for planned in workflows.iter().filter_map(Planned::of) {

@@ -2,6 +2,9 @@
 
 use super::instant::{Instant, MS_PER_DAY, MS_PER_SECOND};
 
+const MS_PER_MINUTE: i64 = 60 * MS_PER_SECOND;
+const MS_PER_HOUR: i64 = 60 * MS_PER_MINUTE;
+
 /// An interval of the epoch grid: whole seconds that divide 24 hours evenly, or whole days.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Interval {
@@ -18,9 +21,10 @@ pub enum IntervalError {
     /// It neither divides a day evenly nor is a whole number of days.
     #[error("an interval divides 24h evenly or is a whole number of days")]
     OffGrid {
-        /// The nearest shorter interval in milliseconds.
+        /// The nearest shorter interval in milliseconds, of whole minutes for a length of whole
+        /// minutes, of whole hours for one of whole hours.
         shorter_ms: i64,
-        /// The nearest longer interval in milliseconds.
+        /// The nearest longer one, likewise.
         longer_ms: i64,
     },
     /// Longer than [`Interval::MAX_DAYS`].
@@ -44,6 +48,8 @@ impl Interval {
             return Err(IntervalError::TooLong);
         }
         if !on_grid(ms) {
+            let units = [MS_PER_HOUR, MS_PER_MINUTE];
+            let unit = units.into_iter().find(|unit| ms % unit == 0).unwrap_or(MS_PER_SECOND);
             let step = |from: i64, by: i64| {
                 std::iter::successors(Some(from), |ms| Some(ms + by))
                     .find(|&ms| on_grid(ms))
@@ -54,7 +60,7 @@ impl Interval {
                 let days = ms / MS_PER_DAY;
                 (days * MS_PER_DAY, (days + 1) * MS_PER_DAY)
             } else {
-                (step(ms, -MS_PER_SECOND), step(ms, MS_PER_SECOND))
+                (step(ms, -unit), step(ms, unit))
             };
             return Err(IntervalError::OffGrid { shorter_ms, longer_ms });
         }

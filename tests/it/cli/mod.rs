@@ -1,5 +1,6 @@
 //! The command, through the real binary.
 
+mod golden;
 mod signals;
 mod transcripts;
 
