@@ -61,6 +61,23 @@ impl Console {
         }
     }
 
+    /// Whether people read what it says.
+    pub(super) fn talks_to_people(&self) -> bool {
+        self.talk == Talk::Text
+    }
+
+    /// Says something to people only.
+    pub(super) fn explain(&self, text: impl FnOnce() -> String) {
+        if self.talks_to_people() {
+            tell(&text());
+        }
+    }
+
+    /// Says what did not keep the command from its job, to people only.
+    pub(super) fn aside(&self, text: &str) {
+        self.explain(|| format!("note: {text}\n"));
+    }
+
     /// Tells people who look at a table what its rows leave out.
     pub(super) fn note(&self, text: &str) {
         if self.format == Format::Table {

@@ -1,13 +1,15 @@
 //! The documents that a command works on.
 
-use std::fs;
-use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::ops::Range;
 
-use crate::schedule::{self, Declaration, Finding, Form, Reference, Schedule, Severity};
+use crate::schedule::{Declaration, Reference, Schedule, Severity};
+use crate::wire::Problem;
+use crate::wire::report::{Diagnostic, Excerpt, Style, render};
 
 use super::args;
-use super::failure::Failure;
+use super::console::Console;
+use super::failure::{Exit, Failure};
+use super::input::{self, Names, Sink, Tally};
 
 /// One workflow as a document gives it.
 #[derive(Debug, Clone)]
@@ -19,88 +21,90 @@ pub(super) struct Workflow {
 }
 
 /// Reads every document, or fails with every fault.
-pub(super) fn read(args: &args::Documents) -> Result<Vec<Workflow>, Failure> {
-    if let Some(text) = &args.schedule {
-        let (declaration, findings) = schedule::read_schedule(text);
-        refuse_errors("--schedule", &findings)?;
-        let schedule = declaration.and_then(Declaration::into_schedule);
-        return Ok(vec![Workflow { reference: args.reference.clone(), schedule }]);
-    }
-    let mut workflows = Vec::new();
-    for path in &args.paths {
-        for file in files(path)? {
-            let text = text(&file)?;
-            let form = if is_json_lines(&file) { Form::JsonLines } else { Form::Json };
-            let read = schedule::read_documents(&text, form);
-            refuse_errors(&file.display().to_string(), &read.findings)?;
-            workflows.extend(read.documents.into_iter().map(|document| Workflow {
-                reference: document.reference.or_else(|| args.reference.clone()),
-                schedule: document.declaration.into_schedule(),
-            }));
-        }
-    }
-    Ok(workflows)
-}
-
-fn refuse_errors(name: &str, findings: &[Finding]) -> Result<(), Failure> {
-    let errors = findings.iter().filter(|finding| finding.fault.severity() == Severity::Error);
-    let lines: Vec<String> = errors
-        .map(|finding| format!("{name}:{}: {}", finding.fault.pointer, finding.fault.message))
-        .collect();
-    if lines.is_empty() {
-        return Ok(());
-    }
-    Err(Failure::refused("invalid_document", lines.join("\n"), None))
-}
-
-fn files(path: &Path) -> Result<Vec<PathBuf>, Failure> {
-    let failed = |error: std::io::Error| {
-        Failure::failed("unreadable", format!("`{}` cannot be read: {error}", path.display()), None)
-    };
-    if path == Path::new("-") || !fs::metadata(path).map_err(failed)?.is_dir() {
-        return Ok(vec![path.to_owned()]);
-    }
-    let mut found = Vec::new();
-    for entry in fs::read_dir(path).map_err(failed)? {
-        let inner = entry.map_err(failed)?.path();
-        let is_document = inner.extension().is_some_and(|extension| extension == "json");
-        if is_document || is_json_lines(&inner) {
-            found.push(inner);
-        }
-    }
-    found.sort();
-    Ok(found)
-}
-
-fn is_json_lines(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension == "jsonl" || extension == "ndjson")
-}
-
-fn text(path: &Path) -> Result<String, Failure> {
-    let failed = |error: std::io::Error| {
-        Failure::failed("unreadable", format!("`{}` cannot be read: {error}", path.display()), None)
-    };
-    if path != Path::new("-") {
-        return fs::read_to_string(path).map_err(failed);
-    }
-    let mut text = String::new();
-    std::io::stdin().read_to_string(&mut text).map_err(failed)?;
-    Ok(text)
+pub(super) fn read(args: &args::Documents, console: &Console) -> Result<Vec<Workflow>, Failure> {
+    gather(args, Names::Optional, console)
 }
 
 /// Reads every document, each of which needs a ref.
 pub(super) fn read_named(
     args: &args::Documents,
+    console: &Console,
 ) -> Result<Vec<(Reference, Option<Schedule>)>, Failure> {
-    read(args)?
-        .into_iter()
-        .map(|workflow| match workflow.reference {
-            Some(reference) => Ok((reference, workflow.schedule)),
-            None => Err(Failure::refused(
-                "missing-ref",
-                "a document has no ref".to_owned(),
-                Some("add \"ref\", or give --ref for a single document"),
-            )),
-        })
-        .collect()
+    let workflows = gather(args, Names::Required, console)?.into_iter();
+    let named = |workflow: Workflow| Some((workflow.reference?, workflow.schedule));
+    Ok(workflows.filter_map(named).collect())
+}
+
+fn gather(
+    args: &args::Documents,
+    names: Names,
+    console: &Console,
+) -> Result<Vec<Workflow>, Failure> {
+    let mut gathered = Gathered { workflows: Vec::new(), console, errors: 0, first: None };
+    let tally = input::read(args, names, &mut gathered)?;
+    if let Some(note) = tally.ignored.note() {
+        console.aside(&note);
+    }
+    gathered.into_workflows(tally)
+}
+
+/// What was read so far. Of errors, the first is kept for programs; people are told at once.
+struct Gathered<'c> {
+    workflows: Vec<Workflow>,
+    console: &'c Console,
+    errors: u64,
+    first: Option<Diagnostic>,
+}
+
+impl Sink for Gathered<'_> {
+    fn workflow(&mut self, reference: Option<Reference>, declaration: Declaration) {
+        self.workflows.push(Workflow { reference, schedule: declaration.into_schedule() });
+    }
+
+    fn diagnostic(
+        &mut self,
+        found: Diagnostic,
+        text: &str,
+        span: &Range<usize>,
+    ) -> Result<(), Failure> {
+        if found.severity != Severity::Error {
+            self.console.warn(&problem(&found));
+            return Ok(());
+        }
+        self.console.explain(|| render(&found, &Excerpt::of(text, span), Style::Plain));
+        self.errors += 1;
+        self.first.get_or_insert(found);
+        Ok(())
+    }
+}
+
+impl Gathered<'_> {
+    fn into_workflows(self, tally: Tally) -> Result<Vec<Workflow>, Failure> {
+        let mut problems = tally.problems.into_iter();
+        if let Some(first) = problems.next() {
+            for problem in problems {
+                self.console.error(&problem);
+            }
+            return Err(Failure::Problem(Exit::Failed, first));
+        }
+        let Some(first) = self.first else { return Ok(self.workflows) };
+        let (message, hint) = match self.errors {
+            // People were shown each of them.
+            1 if self.console.talks_to_people() => ("a document has an error".to_owned(), None),
+            many if self.console.talks_to_people() => {
+                (format!("the documents have {many} errors"), None)
+            }
+            1 => (located(&first), first.hint),
+            many => (format!("{} (and {} more)", located(&first), many - 1), first.hint),
+        };
+        Err(Failure::Problem(Exit::Refused, Problem { code: "invalid_document", message, hint }))
+    }
+}
+
+fn located(found: &Diagnostic) -> String {
+    format!("{}:{}: {}", found.file, found.start, found.message)
+}
+
+fn problem(found: &Diagnostic) -> Problem {
+    Problem { code: found.code.as_str(), message: located(found), hint: found.hint.clone() }
 }

@@ -7,6 +7,8 @@ use crate::engine::EngineError;
 use crate::store::StoreError;
 use crate::wire::Problem;
 
+use super::console::Console;
+
 /// The exit statuses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Exit {
@@ -38,6 +40,17 @@ impl Failure {
     pub(super) fn refused(code: &'static str, message: String, hint: Option<&str>) -> Failure {
         let hint = hint.map(str::to_owned);
         Failure::Problem(Exit::Refused, Problem { code, message, hint })
+    }
+
+    /// Says what went wrong, and gives back the exit status.
+    pub(super) fn report(self, console: &Console) -> Exit {
+        match self {
+            Failure::Closed => Exit::Done,
+            Failure::Problem(exit, problem) => {
+                console.error(&problem);
+                exit
+            }
+        }
     }
 
     /// The command could not be carried out.

@@ -10,6 +10,7 @@ mod due;
 mod failure;
 mod finish;
 mod heartbeat;
+mod input;
 mod lease;
 mod list;
 mod pattern;
@@ -23,6 +24,7 @@ mod skips;
 mod store;
 mod sync;
 mod usage;
+mod validate;
 mod verify;
 
 use std::ffi::OsString;
@@ -45,6 +47,8 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Check documents: every fault at once, at its place
+    Validate(validate::Validate),
     /// Print the occurrences of documents with their due instants and windows
     Plan(With<plan::Plan>),
     /// Print what windows run now, without changing anything
@@ -98,6 +102,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 impl Command {
     fn run(self) -> Exit {
         match self {
+            Command::Validate(args) => validate::validate(args),
             Command::Plan(args) => args.run(plan::plan),
             Command::Due(args) => args.run(due::due),
             Command::Sync(args) => args.run(sync::sync),
@@ -122,11 +127,7 @@ impl<A: Args> With<A> {
         let context = Context::new(&self.common);
         match command(self.own, &context) {
             Ok(exit) => exit,
-            Err(Failure::Closed) => Exit::Done,
-            Err(Failure::Problem(exit, problem)) => {
-                context.console.error(&problem);
-                exit
-            }
+            Err(failure) => failure.report(&context.console),
         }
     }
 }

@@ -1,9 +1,10 @@
 //! Documents: workflow documents, project documents and JSON Lines, as texts.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::fault::{Code, Fault, Faults, Part, Place};
 use super::raw::{Key, Value, shown};
@@ -24,8 +25,10 @@ pub enum Form {
 pub struct Document {
     /// Its name, where the document gives one.
     pub reference: Option<Reference>,
-    /// What it says about when the workflow runs.
-    pub declaration: Declaration,
+    /// Whether it gives one, if only a bad one.
+    pub is_named: bool,
+    /// What it says about when the workflow runs; `None` where it has an error.
+    pub declaration: Option<Declaration>,
     /// Where its JSON text begins: a byte offset into the whole text.
     pub text_at: usize,
     /// The RFC 6901 pointer of the workflow in its JSON text.
@@ -46,12 +49,10 @@ pub struct Finding {
 /// What a text holds.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Documents {
-    /// The workflows without an error, in the order of the text.
+    /// The workflows in the order of the text.
     pub documents: Vec<Document>,
     /// Everything that is wrong with it, or worth a look.
     pub findings: Vec<Finding>,
-    /// Names of workflows that have an error.
-    pub faulty: usize,
 }
 
 /// Reads all documents of a text, and notes all their faults.
@@ -85,8 +86,10 @@ pub fn read_schedule(json: &str) -> (Option<Declaration>, Vec<Finding>) {
 }
 
 /// The members of a document that are ours. All others belong to the runner and are passed over.
-struct Root<'a> {
-    members: Vec<(Cow<'a, str>, Value<'a>)>,
+enum Root<'a> {
+    Object(Vec<(Cow<'a, str>, Value<'a>)>),
+    /// What is there instead.
+    Other(Value<'a>),
 }
 
 const OURS: [&str; 3] = ["ref", "schedule", "workflows"];
@@ -95,19 +98,19 @@ impl Documents {
     fn read_text(&mut self, text: &str, text_at: usize, form: Form) {
         let Some(root) = self.parse::<Root<'_>>(text, text_at) else { return };
         let mut faults = Faults::default();
-        let get =
-            |key: &str| root.members.iter().find(|(name, _)| name == key).map(|(_, value)| value);
-        for (index, (key, _)) in root.members.iter().enumerate() {
-            if root.members[..index].iter().any(|(earlier, _)| earlier == key) {
-                let message = format!("the key `{key}` is given twice");
-                faults.key(
-                    &Place::ROOT.key(key),
-                    Code::DuplicateKey,
-                    message,
-                    "keep one of them".to_owned(),
+        let members = match root {
+            Root::Object(members) => members,
+            Root::Other(value) => {
+                let message = format!(
+                    "there is no workflow here: the document is {}, not an object",
+                    value.kind()
                 );
+                faults.value(&Place::ROOT, Code::NoWorkflow, message, None);
+                return self.note(faults, text_at);
             }
-        }
+        };
+        let get = |key: &str| members.iter().find(|(name, _)| name == key).map(|(_, value)| value);
+        note_repeated(&members, &OURS, &Place::ROOT, &mut faults);
         match (get("workflows"), get("ref"), get("schedule")) {
             (None, None, None) => {
                 let message =
@@ -142,10 +145,12 @@ impl Documents {
             faults.value(&place, Code::WrongType, message, None);
             return;
         };
-        let mut seen = std::collections::HashSet::new();
+        let mut seen: HashMap<&str, usize> = HashMap::new();
         for (key, entry) in entries {
-            let place = place.key(key);
-            if !seen.insert(key) {
+            let count = seen.entry(key).or_default();
+            let place = place.key_again(key, *count);
+            *count += 1;
+            if *count > 1 {
                 let message = format!("`{}` is declared twice", shown(key));
                 faults.key(&place, Code::DuplicateRef, message, "keep one of them".to_owned());
             }
@@ -159,17 +164,7 @@ impl Documents {
             };
             let get =
                 |name: &str| members.iter().find(|(key, _)| key == name).map(|(_, value)| value);
-            for name in ["ref", "schedule"] {
-                if members.iter().filter(|(key, _)| key == name).count() > 1 {
-                    let message = format!("the key `{name}` is given twice");
-                    faults.key(
-                        &place.key(name),
-                        Code::DuplicateKey,
-                        message,
-                        "keep one of them".to_owned(),
-                    );
-                }
-            }
+            note_repeated(members, &["ref", "schedule"], &place, faults);
             match get("ref") {
                 Some(Value::String(inner)) if inner == key => {}
                 Some(other) => {
@@ -185,15 +180,13 @@ impl Documents {
                 None => {}
             }
             let declaration = read_declaration(get("schedule"), &place, faults);
-            if let Some(declaration) = declaration.filter(|_| faults.errors() == errors) {
-                let pointer = place.pointer();
-                self.documents.push(Document {
-                    reference: Some(reference),
-                    declaration,
-                    text_at,
-                    pointer,
-                });
-            }
+            self.documents.push(Document {
+                reference: Some(reference),
+                is_named: true,
+                declaration: declaration.filter(|_| faults.errors() == errors),
+                text_at,
+                pointer: place.pointer(),
+            });
         }
     }
 
@@ -206,6 +199,7 @@ impl Documents {
         faults: &mut Faults,
     ) {
         let errors = faults.errors();
+        let is_named = reference.is_some();
         let reference = reference.and_then(|value| {
             let place = place.key("ref");
             let Value::String(name) = value else {
@@ -220,10 +214,13 @@ impl Documents {
             read_reference(name, &place, Part::Value, faults)
         });
         let declaration = read_declaration(schedule, place, faults);
-        if let Some(declaration) = declaration.filter(|_| faults.errors() == errors) {
-            let pointer = place.pointer();
-            self.documents.push(Document { reference, declaration, text_at, pointer });
-        }
+        self.documents.push(Document {
+            reference,
+            is_named,
+            declaration: declaration.filter(|_| faults.errors() == errors),
+            text_at,
+            pointer: place.pointer(),
+        });
     }
 
     /// Parses one JSON text, or notes why it cannot be.
@@ -247,8 +244,14 @@ impl Documents {
     }
 
     fn syntax(&mut self, text_at: usize, syntax_at: usize, message: String, hint: Option<String>) {
-        let fault =
-            Fault { code: Code::Syntax, pointer: String::new(), part: Part::Value, message, hint };
+        let fault = Fault {
+            code: Code::Syntax,
+            pointer: String::new(),
+            repeats: Vec::new(),
+            part: Part::Value,
+            message,
+            hint,
+        };
         self.findings.push(Finding { text_at, syntax_at: Some(syntax_at), fault });
     }
 
@@ -258,6 +261,23 @@ impl Documents {
             syntax_at: None,
             fault,
         }));
+    }
+}
+
+/// Notes those of some keys that stand in an object a second time.
+fn note_repeated(
+    members: &[(Cow<'_, str>, Value<'_>)],
+    keys: &[&str],
+    place: &Place<'_>,
+    faults: &mut Faults,
+) {
+    for key in keys {
+        let count = members.iter().filter(|(member, _)| member == key).count();
+        for earlier in 1..count {
+            let message = format!("the key `{key}` is given twice");
+            let hint = "keep one of them".to_owned();
+            faults.key(&place.key_again(key, earlier), Code::DuplicateKey, message, hint);
+        }
     }
 }
 
@@ -323,7 +343,7 @@ fn syntax_hint(text: &str, offset: usize, message: &str) -> Option<String> {
 
 impl<'de: 'a, 'a> Deserialize<'de> for Root<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Root<'a>, D::Error> {
-        deserializer.deserialize_map(RootVisitor)
+        deserializer.deserialize_any(RootVisitor)
     }
 }
 
@@ -345,7 +365,36 @@ impl<'de> Visitor<'de> for RootVisitor {
                 entries.next_value::<IgnoredAny>()?;
             }
         }
-        Ok(Root { members })
+        Ok(Root::Object(members))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Root<'de>, A::Error> {
+        while items.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(Root::Other(Value::Array(Vec::new())))
+    }
+
+    fn visit_unit<E>(self) -> Result<Root<'de>, E> {
+        Ok(Root::Other(Value::Null))
+    }
+
+    fn visit_bool<E>(self, bool: bool) -> Result<Root<'de>, E> {
+        Ok(Root::Other(Value::Bool(bool)))
+    }
+
+    fn visit_i64<E>(self, integer: i64) -> Result<Root<'de>, E> {
+        Ok(Root::Other(Value::Integer(i128::from(integer))))
+    }
+
+    fn visit_u64<E>(self, integer: u64) -> Result<Root<'de>, E> {
+        Ok(Root::Other(Value::Integer(i128::from(integer))))
+    }
+
+    fn visit_f64<E>(self, float: f64) -> Result<Root<'de>, E> {
+        Ok(Root::Other(Value::Float(float)))
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Root<'de>, E> {
+        Ok(Root::Other(Value::String(Cow::Borrowed(""))))
     }
 }
 

@@ -10,12 +10,24 @@ pub struct Fault {
     /// The RFC 6901 pointer of the value at fault from the root of its JSON text, `""` for the
     /// root itself.
     pub pointer: String,
+    /// Where a key on the way there is given more than once, which of them is meant; the first
+    /// where nothing is said.
+    pub repeats: Vec<Repeat>,
     /// Whether the value there is at fault, or its key.
     pub part: Part,
     /// One sentence, lower case, with the offending value in backticks.
     pub message: String,
     /// What to do about it, where there is something to do.
     pub hint: Option<String>,
+}
+
+/// Which one of several equal keys a pointer means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Repeat {
+    /// The step of the pointer, counted from 0.
+    pub step: usize,
+    /// How many equal keys come before it in the object, at least 1.
+    pub earlier: usize,
 }
 
 /// Which part of a member of an object is at fault.
@@ -77,6 +89,10 @@ macro_rules! codes {
 }
 
 codes! {
+    /// The file is not UTF-8.
+    NotUtf8 = "not-utf8", Error;
+    /// The text is longer than one document may be.
+    TooLong = "too-long", Error;
     /// The text is not JSON.
     Syntax = "syntax", Error;
     /// The value has another JSON type than the one meant.
@@ -133,6 +149,28 @@ codes! {
     NoWorkflow = "no-workflow", Error;
 }
 
+impl std::str::FromStr for Code {
+    type Err = CodeError;
+
+    fn from_str(word: &str) -> Result<Code, CodeError> {
+        let found = Code::ALL.iter().find(|code| code.as_str() == word);
+        found.copied().ok_or_else(|| CodeError {
+            word: word.to_owned(),
+            nearest: nearest(word, Code::ALL.iter().map(|code| code.as_str())),
+        })
+    }
+}
+
+/// A word is not the code of a fault.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{word}` is not a code{}", self.nearest.map(|code| format!("; did you mean `{code}`?")).unwrap_or_default())]
+pub struct CodeError {
+    /// The word.
+    pub word: String,
+    /// The code that was probably meant.
+    pub nearest: Option<&'static str>,
+}
+
 impl Fault {
     /// How bad it is.
     pub fn severity(&self) -> Severity {
@@ -150,7 +188,8 @@ pub(super) struct Place<'a> {
 #[derive(Clone, Copy)]
 enum Step<'a> {
     Root,
-    Key(&'a str),
+    /// A key, and how many equal ones come before it.
+    Key(&'a str, usize),
     Index(usize),
 }
 
@@ -158,7 +197,12 @@ impl<'a> Place<'a> {
     pub(super) const ROOT: Place<'static> = Place { parent: None, step: Step::Root };
 
     pub(super) fn key(&'a self, key: &'a str) -> Place<'a> {
-        Place { parent: Some(self), step: Step::Key(key) }
+        self.key_again(key, 0)
+    }
+
+    /// A key that comes after `earlier` equal ones.
+    pub(super) fn key_again(&'a self, key: &'a str, earlier: usize) -> Place<'a> {
+        Place { parent: Some(self), step: Step::Key(key, earlier) }
     }
 
     pub(super) fn index(&'a self, index: usize) -> Place<'a> {
@@ -170,7 +214,7 @@ impl<'a> Place<'a> {
         let mut pointer = self.parent.map_or(String::new(), Place::pointer);
         match self.step {
             Step::Root => {}
-            Step::Key(key) => {
+            Step::Key(key, _) => {
                 pointer.push('/');
                 pointer.push_str(&key.replace('~', "~0").replace('/', "~1"));
             }
@@ -181,12 +225,26 @@ impl<'a> Place<'a> {
         }
         pointer
     }
+
+    /// Which of several equal keys are meant on the way from the root.
+    fn repeats(&self) -> Vec<Repeat> {
+        let mut repeats: Vec<Repeat> = self.parent.map_or(Vec::new(), Place::repeats);
+        if let Step::Key(_, earlier @ 1..) = self.step {
+            repeats.push(Repeat { step: self.depth() - 1, earlier });
+        }
+        repeats
+    }
+
+    fn depth(&self) -> usize {
+        self.parent.map_or(0, |parent| parent.depth() + 1)
+    }
 }
 
 /// The faults of a document as they are found.
 #[derive(Default)]
 pub(super) struct Faults {
     pub(super) found: Vec<Fault>,
+    errors: usize,
 }
 
 impl Faults {
@@ -214,7 +272,7 @@ impl Faults {
 
     /// How many errors were found so far.
     pub(super) fn errors(&self) -> usize {
-        self.found.iter().filter(|fault| fault.severity() == Severity::Error).count()
+        self.errors
     }
 
     fn push(
@@ -225,7 +283,9 @@ impl Faults {
         message: String,
         hint: Option<String>,
     ) {
-        self.found.push(Fault { code, pointer: place.pointer(), part, message, hint });
+        self.errors += usize::from(code.severity() == Severity::Error);
+        let (pointer, repeats) = (place.pointer(), place.repeats());
+        self.found.push(Fault { code, pointer, repeats, part, message, hint });
     }
 }
 

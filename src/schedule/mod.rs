@@ -6,13 +6,17 @@ mod fault;
 mod raw;
 mod reader;
 mod reference;
+#[cfg(feature = "cli")]
+mod span;
 
 pub use document::{
     Document, Documents, Finding, Form, ScheduleError, read_documents, read_schedule,
 };
-pub use fault::{Code, Fault, Part, Severity};
+pub use fault::{Code, CodeError, Fault, Part, Repeat, Severity};
 pub use reader::Declaration;
 pub use reference::{Reference, ReferenceError};
+#[cfg(feature = "cli")]
+pub use span::{LineIndex, Position, spans};
 
 use crate::time::{Cadence, Interval, PHASE_CAP_MS, spread_phase_ms};
 

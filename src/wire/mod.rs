@@ -10,6 +10,8 @@ mod plan;
 mod problem;
 mod records;
 mod registry;
+#[cfg(feature = "cli")]
+pub mod report;
 mod row;
 #[cfg(feature = "cli")]
 mod sheet;

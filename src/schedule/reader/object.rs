@@ -1,6 +1,7 @@
 //! An object with a known set of keys.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use crate::schedule::fault::{Code, Faults, Place, nearest};
 use crate::schedule::raw::{Value, shown};
@@ -21,21 +22,20 @@ impl<'v, 'p> Object<'v, 'p> {
         known: &[&str],
         faults: &mut Faults,
     ) -> Object<'v, 'p> {
-        for (index, (key, _)) in entries.iter().enumerate() {
+        let mut seen: HashMap<&str, usize> = HashMap::new();
+        for (key, _) in entries {
+            let count = seen.entry(key).or_default();
+            let place = place.key_again(key, *count);
+            *count += 1;
             if !known.contains(&key.as_ref()) {
                 let message = format!("there is no key `{}` here", shown(key));
                 let hint =
                     nearest(key, known.iter().copied()).map(|key| format!("did you mean `{key}`?"));
                 let keys = || format!("the keys here are {}", list(known));
-                faults.key(&place.key(key), Code::UnknownKey, message, hint.unwrap_or_else(keys));
-            } else if entries[..index].iter().any(|(earlier, _)| earlier == key) {
+                faults.key(&place, Code::UnknownKey, message, hint.unwrap_or_else(keys));
+            } else if *count > 1 {
                 let message = format!("the key `{key}` is given twice");
-                faults.key(
-                    &place.key(key),
-                    Code::DuplicateKey,
-                    message,
-                    "keep one of them".to_owned(),
-                );
+                faults.key(&place, Code::DuplicateKey, message, "keep one of them".to_owned());
             }
         }
         Object { entries, place }
