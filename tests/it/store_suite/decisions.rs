@@ -6,7 +6,7 @@ use windowpane::store::record::{
 use windowpane::store::{Store, StoreError};
 
 use super::on_every_store;
-use super::sample::{minute, pending, read, skip, with_workflows, write};
+use super::sample::{minute, pause, pending, read, request, skip, with_workflows, write};
 
 on_every_store![
     marks_are_kept,
@@ -15,30 +15,6 @@ on_every_store![
     runs_and_skips_are_removed,
     decisions_need_their_workflow,
 ];
-
-fn pause() -> PauseRecord {
-    PauseRecord {
-        workflow: WorkflowId(2),
-        from: minute(5),
-        to: None,
-        by: Some("ops".to_owned()),
-        reason: Some("disk full".to_owned()),
-        resumed: None,
-    }
-}
-
-fn request(workflow: i64, id: &str) -> RequestRecord {
-    RequestRecord {
-        workflow: WorkflowId(workflow),
-        id: id.to_owned(),
-        arguments: "{}".to_owned(),
-        made: minute(9),
-        by: None,
-        reason: None,
-        answer: "{}".to_owned(),
-        pruned: vec![minute(1), minute(2)],
-    }
-}
 
 fn marks_are_kept(store: &mut dyn Store) {
     with_workflows(store);

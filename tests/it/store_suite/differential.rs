@@ -4,19 +4,20 @@ use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 
-use windowpane::plan::{Run, SkipReason};
+use windowpane::plan::Run;
 use windowpane::schedule::{CatchUp, FirstRun, Overlap, Policies};
 use windowpane::store::lifecycle::{Expiry, Finish, Finished, Verdict};
 use windowpane::store::model::ModelStore;
 use windowpane::store::record::{
-    Attempt, ClockKind, DueKey, NewWorkflow, OpenState, Outcome, Progress, RevisionRow, RunFilter,
-    RunKey, RunRecord, RunState, SkipFilter, SkipRecord, StoreInfo, WorkflowId,
+    Attempt, ClockKind, DueKey, Marks, NewWorkflow, OpenState, Outcome, PauseRecord, Progress,
+    RequestRecord, Resume, RevisionRow, RunFilter, RunKey, RunRecord, RunState, SkipFilter,
+    SkipRecord, StoreInfo, WorkflowId,
 };
 use windowpane::store::sqlite::{Durability, Options, SqliteStore};
 use windowpane::store::{Store, StoreError, Transaction};
 use windowpane::time::{Authored, Instant, Resolution, Window};
 
-use super::sample::{everything, minute};
+use super::sample::{REASONS, everything, minute};
 
 /// One thing to do in a transaction. Runs and skips get their name as the step is done.
 #[derive(Debug, Clone)]
@@ -24,12 +25,18 @@ enum Step {
     SetInfo(StoreInfo),
     InsertWorkflows(Vec<NewWorkflow>),
     UpdatePolicies(WorkflowId, Policies),
+    UpdateMarks(WorkflowId, Marks),
     UpdateProgress(&'static str, Progress),
     InsertRevision(RevisionRow),
     InsertRuns(Vec<RunRecord>),
     UpdateRuns(Vec<RunRecord>),
     InsertAttempt(RunKey, Attempt),
     InsertSkips(Vec<SkipRecord>),
+    PutPause(PauseRecord),
+    PutRequest(RequestRecord),
+    DeleteRun(RunKey),
+    /// The skips that match.
+    DeleteSkips(SkipFilter),
     Revisions(WorkflowId, Option<Instant>),
     Workflows(Option<&'static str>, usize),
     DueWorkflows(Option<(Instant, &'static str)>, Instant, Instant, usize),
@@ -72,6 +79,20 @@ fn apply(transaction: &mut dyn Transaction, step: &Step) -> Result<String, Store
         Step::SetInfo(info) => format!("{:?} {:?}", t.set_info(info)?, t.info()?),
         Step::InsertWorkflows(new) => format!("{:?}", t.insert_workflows(new)?),
         Step::UpdatePolicies(id, policies) => format!("{:?}", t.update_policies(*id, policies)?),
+        Step::UpdateMarks(id, marks) => format!("{:?}", t.update_marks(*id, marks)?),
+        Step::PutPause(pause) => {
+            format!("{:?} {:?}", t.put_pause(pause)?, t.pauses(pause.workflow)?)
+        }
+        Step::PutRequest(request) => {
+            t.put_request(request)?;
+            let (id, of) = (&request.id, request.workflow);
+            format!("{:?} {:?}", t.request(of, id)?, t.requests(of)?)
+        }
+        Step::DeleteRun(key) => format!("{:?}", t.delete_runs(std::slice::from_ref(key))?),
+        Step::DeleteSkips(filter) => {
+            let skips = t.skips(filter)?;
+            format!("{:?}", t.delete_skips(&skips)?)
+        }
         Step::UpdateProgress(reference, progress) => match t.workflow(reference)? {
             Some(before) => format!("{:?}", t.update_progress(&[(&before, *progress)])?),
             None => "absent".to_owned(),
@@ -163,6 +184,11 @@ fn step() -> impl Strategy<Value = Step> {
         1 => info().prop_map(Step::SetInfo),
         5 => vec(new_workflow(), 1..3).prop_map(Step::InsertWorkflows),
         1 => (id(), policies()).prop_map(|(id, policies)| Step::UpdatePolicies(id, policies)),
+        1 => (id(), marks()).prop_map(|(id, marks)| Step::UpdateMarks(id, marks)),
+        1 => pause().prop_map(Step::PutPause),
+        1 => request().prop_map(Step::PutRequest),
+        1 => key().prop_map(Step::DeleteRun),
+        1 => skip_filter().prop_map(Step::DeleteSkips),
         4 => (name(), progress()).prop_map(|(name, progress)| Step::UpdateProgress(name, progress)),
         2 => revision().prop_map(Step::InsertRevision),
         6 => vec(run(), 1..4).prop_map(Step::InsertRuns),
@@ -231,6 +257,48 @@ fn policies() -> impl Strategy<Value = Policies> {
             first_run,
             overlap,
             max_attempts,
+        },
+    )
+}
+
+fn marks() -> impl Strategy<Value = Marks> {
+    let mark = || option::of(instant());
+    (mark(), mark(), mark(), mark(), mark()).prop_map(
+        |(paused, retired, pruned_before, rewound_from, requested)| Marks {
+            paused,
+            retired,
+            pruned_before,
+            rewound_from,
+            requested,
+        },
+    )
+}
+
+fn pause() -> impl Strategy<Value = PauseRecord> {
+    let resumed = prop_oneof![Just(Resume::CatchUp), Just(Resume::Drop)];
+    (id(), instant(), option::of((instant(), resumed)), option::of("[ -~]{0,9}")).prop_map(
+        |(workflow, from, end, reason)| PauseRecord {
+            workflow,
+            from,
+            to: end.map(|(to, _)| to),
+            by: reason.clone(),
+            reason,
+            resumed: end.map(|(_, resumed)| resumed),
+        },
+    )
+}
+
+fn request() -> impl Strategy<Value = RequestRecord> {
+    (id(), "r[12]", instant(), option::of("[ -~]{0,9}"), vec(instant(), 0..4)).prop_map(
+        |(workflow, id, made, reason, pruned)| RequestRecord {
+            workflow,
+            id,
+            arguments: "{}".to_owned(),
+            made,
+            by: None,
+            reason,
+            answer: "{}".to_owned(),
+            pruned,
         },
     )
 }
@@ -384,12 +452,7 @@ fn attempt() -> impl Strategy<Value = Attempt> {
 }
 
 fn skip() -> impl Strategy<Value = SkipRecord> {
-    let reason = prop::sample::select(vec![
-        SkipReason::FirstRun,
-        SkipReason::Superseded,
-        SkipReason::BeyondLimit,
-        SkipReason::TooOld,
-    ]);
+    let reason = prop::sample::select(&REASONS[..]);
     (id(), instant(), instant(), 1..9_u64, reason, instant(), 1..9_u32, tzdb()).prop_map(
         |(workflow, one, other, count, reason, skipped, revision, tzdb)| SkipRecord {
             workflow,

@@ -3,9 +3,9 @@
 use windowpane::plan::{Run, SkipReason};
 use windowpane::schedule::Policies;
 use windowpane::store::record::{
-    Attempt, ClockKind, DueKey, Marks, NewWorkflow, OpenState, Outcome, Progress, RevisionRow,
-    RunFilter, RunKey, RunRecord, RunState, SkipFilter, SkipRecord, StoreInfo, Workflow,
-    WorkflowId,
+    Attempt, ClockKind, DueKey, Marks, NewWorkflow, OpenState, Outcome, PauseRecord, Progress,
+    RequestRecord, RevisionRow, RunFilter, RunKey, RunRecord, RunState, SkipFilter, SkipRecord,
+    StoreInfo, Workflow, WorkflowId,
 };
 use windowpane::store::{Store, StoreError, Transaction};
 use windowpane::time::{Authored, Instant, Resolution, Window};
@@ -142,6 +142,20 @@ fn id_of(reference: &str) -> WorkflowId {
     WorkflowId(*id)
 }
 
+/// Every reason of a skip.
+pub(crate) const REASONS: [SkipReason; 10] = [
+    SkipReason::FirstRun,
+    SkipReason::Superseded,
+    SkipReason::BeyondLimit,
+    SkipReason::TooOld,
+    SkipReason::Overlap,
+    SkipReason::Paused,
+    SkipReason::Retired,
+    SkipReason::TzChange,
+    SkipReason::TzPassed,
+    SkipReason::CursorSet,
+];
+
 /// Registers the sample workflows; none has a turn.
 pub(crate) fn with_workflows(store: &mut dyn Store) {
     let workflows = REFERENCES.map(|(reference, _)| new_workflow(reference, None));
@@ -202,6 +216,8 @@ pub(crate) fn with_history(store: &mut dyn Store) {
             (key("alpha", 20, ""), ended_attempt(1, 3, Outcome::Released)),
         ];
         t.insert_past_attempts(&past)?;
+        t.put_pause(&pause())?;
+        t.put_request(&request(2, "again"))?;
         t.insert_skips(&[skip("alpha", 0, 0), skip("alpha", 30, 35), skip("Zeta", -50, 5)])
     })
     .unwrap();
@@ -235,6 +251,30 @@ fn ended(mut run: RunRecord, outcome: Outcome, state: RunState) -> RunRecord {
     RunRecord { state, available: None, ..run }
 }
 
+pub(crate) fn pause() -> PauseRecord {
+    PauseRecord {
+        workflow: WorkflowId(2),
+        from: minute(5),
+        to: None,
+        by: Some("ops".to_owned()),
+        reason: Some("disk full".to_owned()),
+        resumed: None,
+    }
+}
+
+pub(crate) fn request(workflow: i64, id: &str) -> RequestRecord {
+    RequestRecord {
+        workflow: WorkflowId(workflow),
+        id: id.to_owned(),
+        arguments: "{}".to_owned(),
+        made: minute(9),
+        by: None,
+        reason: None,
+        answer: "{}".to_owned(),
+        pruned: vec![minute(1), minute(2)],
+    }
+}
+
 /// Everything that is in a store, in text.
 pub(crate) fn everything(store: &mut dyn Store) -> Result<String, StoreError> {
     let mut t = store.begin_read()?;
@@ -251,8 +291,13 @@ pub(crate) fn everything(store: &mut dyn Store) -> Result<String, StoreError> {
     for run in &runs {
         attempts.push(t.past_attempts(&run.key)?);
     }
+    let mut decisions = Vec::new();
+    for workflow in &workflows {
+        decisions.push((t.pauses(workflow.id)?, t.requests(workflow.id)?));
+    }
     let (info, skips) = (t.info()?, t.skips(&SkipFilter::default())?);
     Ok(format!(
-        "{info:?} {workflows:?} {due:?} {revisions:?} {runs:?} {open:?} {attempts:?} {skips:?}"
+        "{info:?} {workflows:?} {due:?} {revisions:?} {runs:?} {open:?} {attempts:?} \
+        {decisions:?} {skips:?}"
     ))
 }

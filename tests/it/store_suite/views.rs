@@ -5,14 +5,14 @@ use std::process::Command;
 
 use rusqlite::Connection;
 use tempfile::TempDir;
-use windowpane::plan::SkipReason;
 use windowpane::store::Store;
 use windowpane::store::record::{Outcome, RunFilter, RunRecord, RunState, SkipRecord};
 use windowpane::store::sqlite::SqliteStore;
 use windowpane::time::{Authored, Instant, Resolution, Window};
 
 use super::sample::{
-    claimed, ended_attempt, key, minute, pending, read, skip, succeeded, with_workflows, write,
+    REASONS, claimed, ended_attempt, key, minute, pending, read, skip, succeeded, with_workflows,
+    write,
 };
 
 /// A store with runs in every state, and instants of every length as text.
@@ -215,12 +215,7 @@ fn the_views_know_every_word() {
             assert_eq!(rows(path, &sql), [outcome.as_str()]);
             number += 1;
         }
-        for reason in [
-            SkipReason::FirstRun,
-            SkipReason::Superseded,
-            SkipReason::BeyondLimit,
-            SkipReason::TooOld,
-        ] {
+        for reason in REASONS {
             let record = SkipRecord { reason, ..skip("delta", number, number) };
             write(store, |t| t.insert_skips(&[record])).unwrap();
             let sql = "SELECT reason FROM skip_ranges ORDER BY first_ms DESC LIMIT 1";
