@@ -1,13 +1,14 @@
-//! The documents that a command works on.
+//! The documents that a command works on: all of them, or none where one has an error.
 
-use std::fs;
-use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::io;
 
-use crate::schedule::{self, Declaration, Finding, Form, Reference, Schedule, Severity};
+use crate::schedule::{Code, Declaration, Documents, Reference, Schedule, Severity};
+use crate::wire::{Case, Problem, cases};
 
 use super::args;
-use super::failure::Failure;
+use super::console::Console;
+use super::failure::{Exit, Failure};
+use super::input::{self, Event, InputError, Request, Text};
 
 /// One workflow as a document gives it.
 #[derive(Debug, Clone)]
@@ -18,89 +19,146 @@ pub(super) struct Workflow {
     pub(super) schedule: Option<Schedule>,
 }
 
-/// Reads every document, or fails with every fault.
-pub(super) fn read(args: &args::Documents) -> Result<Vec<Workflow>, Failure> {
-    if let Some(text) = &args.schedule {
-        let (declaration, findings) = schedule::read_schedule(text);
-        refuse_errors("--schedule", &findings)?;
-        let schedule = declaration.and_then(Declaration::into_schedule);
-        return Ok(vec![Workflow { reference: args.reference.clone(), schedule }]);
-    }
-    let mut workflows = Vec::new();
-    for path in &args.paths {
-        for file in files(path)? {
-            let text = text(&file)?;
-            let form = if is_json_lines(&file) { Form::JsonLines } else { Form::Json };
-            let read = schedule::read_documents(&text, form);
-            refuse_errors(&file.display().to_string(), &read.findings)?;
-            workflows.extend(read.documents.into_iter().map(|document| Workflow {
-                reference: document.reference.or_else(|| args.reference.clone()),
-                schedule: document.declaration.into_schedule(),
-            }));
+/// So many errors are shown; `validate` shows all.
+const SHOWN_AT_MOST: usize = 20;
+
+/// So many ignored files are named.
+const NAMED_AT_MOST: usize = 3;
+
+/// Reads every document, or fails after all were read and every fault was found.
+pub(super) fn read(args: &args::Documents, console: &Console) -> Result<Vec<Workflow>, Failure> {
+    let request = Request { paths: &args.paths, schedule: args.schedule.as_deref(), today: None };
+    let mut gathered = Gathered::new(console);
+    let tally = input::read(&request, &mut io::stdin().lock(), &mut |event| match event {
+        Event::Text(text) => gathered.add(text),
+        Event::Duplicates(text) => {
+            gathered.judge(&text.documents, &cases(text.source, &text.documents))
         }
-    }
-    Ok(workflows)
-}
-
-fn refuse_errors(name: &str, findings: &[Finding]) -> Result<(), Failure> {
-    let errors = findings.iter().filter(|finding| finding.fault.severity() == Severity::Error);
-    let lines: Vec<String> = errors
-        .map(|finding| format!("{name}:{}: {}", finding.fault.pointer, finding.fault.message))
-        .collect();
-    if lines.is_empty() {
-        return Ok(());
-    }
-    Err(Failure::refused("invalid_document", lines.join("\n"), None))
-}
-
-fn files(path: &Path) -> Result<Vec<PathBuf>, Failure> {
-    let failed = |error: std::io::Error| {
-        Failure::failed("unreadable", format!("`{}` cannot be read: {error}", path.display()), None)
-    };
-    if path == Path::new("-") || !fs::metadata(path).map_err(failed)?.is_dir() {
-        return Ok(vec![path.to_owned()]);
-    }
-    let mut found = Vec::new();
-    for entry in fs::read_dir(path).map_err(failed)? {
-        let inner = entry.map_err(failed)?.path();
-        let is_document = inner.extension().is_some_and(|extension| extension == "json");
-        if is_document || is_json_lines(&inner) {
-            found.push(inner);
-        }
-    }
-    found.sort();
-    Ok(found)
-}
-
-fn is_json_lines(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension == "jsonl" || extension == "ndjson")
-}
-
-fn text(path: &Path) -> Result<String, Failure> {
-    let failed = |error: std::io::Error| {
-        Failure::failed("unreadable", format!("`{}` cannot be read: {error}", path.display()), None)
-    };
-    if path != Path::new("-") {
-        return fs::read_to_string(path).map_err(failed);
-    }
-    let mut text = String::new();
-    std::io::stdin().read_to_string(&mut text).map_err(failed)?;
-    Ok(text)
+        Event::Unreadable(error) => Err(error.into()),
+    })?;
+    say_ignored(&tally.ignored, console);
+    gathered.end(args.reference.as_ref())
 }
 
 /// Reads every document, each of which needs a ref.
 pub(super) fn read_named(
     args: &args::Documents,
+    console: &Console,
 ) -> Result<Vec<(Reference, Option<Schedule>)>, Failure> {
-    read(args)?
+    read(args, console)?
         .into_iter()
         .map(|workflow| match workflow.reference {
             Some(reference) => Ok((reference, workflow.schedule)),
             None => Err(Failure::refused(
-                "missing-ref",
+                "missing_ref",
                 "a document has no ref".to_owned(),
                 Some("add \"ref\", or give --ref for a single document"),
             )),
         })
         .collect()
+}
+
+/// Says what ignore files kept from being read, so that nothing is left out in silence.
+pub(super) fn say_ignored(ignored: &[String], console: &Console) {
+    if ignored.is_empty() {
+        return;
+    }
+    let named: Vec<String> =
+        ignored.iter().take(NAMED_AT_MOST).map(|name| format!("`{name}`")).collect();
+    let more = match ignored.len() - named.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let message = format!("ignore files leave out {}{more}", named.join(", "));
+    console.remark(&Problem { code: "ignored", message, hint: None });
+}
+
+/// What was read so far.
+struct Gathered<'c> {
+    console: &'c Console,
+    workflows: Vec<Workflow>,
+    errors: usize,
+    /// The first error, for programs.
+    first: Option<Problem>,
+}
+
+impl<'c> Gathered<'c> {
+    fn new(console: &'c Console) -> Gathered<'c> {
+        Gathered { console, workflows: Vec::new(), errors: 0, first: None }
+    }
+
+    fn add(&mut self, text: Text<'_>) -> Result<(), Failure> {
+        let Text { source, documents, .. } = text;
+        self.judge(&documents, &cases(source, &documents))?;
+        for document in documents.documents {
+            let Some(declaration) = document.declaration else { continue };
+            let schedule = Declaration::into_schedule(declaration);
+            self.workflows.push(Workflow { reference: document.reference, schedule });
+        }
+        Ok(())
+    }
+
+    /// Takes note of errors, and says what was passed over. Other warnings are for `validate`.
+    fn judge(&mut self, documents: &Documents, cases: &[Case<'_>]) -> Result<(), Failure> {
+        if documents.is_clean() {
+            return Ok(());
+        }
+        let mut told = cases.to_vec();
+        for case in &mut told {
+            case.diagnostics.retain(|one| one.severity == Severity::Error);
+            self.errors += case.diagnostics.len();
+        }
+        if self.errors <= SHOWN_AT_MOST {
+            self.console.show(&told);
+        }
+        for diagnostic in cases.iter().flat_map(|case| &case.diagnostics) {
+            let (file, line) = (diagnostic.source.file, diagnostic.span.line);
+            let hint = diagnostic.hint.map(str::to_owned);
+            if diagnostic.code == Code::PassedOver {
+                let message = format!("`{file}` is {}", diagnostic.message);
+                self.console.warn(&Problem { code: "passed_over", message, hint });
+            } else if diagnostic.severity == Severity::Error && self.first.is_none() {
+                let pointer = match diagnostic.pointer {
+                    "" => String::new(),
+                    pointer => format!(" at `{pointer}`"),
+                };
+                let message = format!(
+                    "{file}:{line}:{}: {}{pointer}",
+                    diagnostic.span.column, diagnostic.message
+                );
+                self.first = Some(Problem { code: "invalid_document", message, hint });
+            }
+        }
+        Ok(())
+    }
+
+    fn end(self, reference: Option<&Reference>) -> Result<Vec<Workflow>, Failure> {
+        if let Some(first) = self.first {
+            return Err(Failure::Problem(Exit::Refused, self.console.verdict(first, self.errors)));
+        }
+        let mut workflows = self.workflows;
+        if let Some(reference) = reference {
+            name_the_nameless(&mut workflows, reference)?;
+        }
+        Ok(workflows)
+    }
+}
+
+/// Gives `--ref` to the one document without a ref.
+fn name_the_nameless(workflows: &mut [Workflow], reference: &Reference) -> Result<(), Failure> {
+    let named = |workflow: &Workflow| workflow.reference.as_ref() == Some(reference);
+    if let [workflow] = workflows
+        && (workflow.reference.is_none() || named(workflow))
+    {
+        workflow.reference = Some(reference.clone());
+        return Ok(());
+    }
+    let message = "--ref names a single document that has no ref, and this is another case";
+    Err(Failure::refused("misplaced_ref", message.to_owned(), Some("leave --ref out")))
+}
+
+impl From<InputError> for Failure {
+    fn from(error: InputError) -> Failure {
+        Failure::failed(error.code(), error.to_string(), error.hint())
+    }
 }

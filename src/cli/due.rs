@@ -78,7 +78,7 @@ fn by_hand(args: &Due, context: &Context) -> Result<Exit, Failure> {
     let now = context.clock.now();
     let position =
         Position { cursor: args.last_settled, registered: args.first_seen.unwrap_or(now) };
-    let workflows = documents::read_named(&args.documents)?;
+    let workflows = documents::read_named(&args.documents, &context.console)?;
     let owing: Vec<Owing<'_>> = workflows
         .iter()
         .filter_map(|(reference, schedule)| {

@@ -10,11 +10,13 @@ mod due;
 mod failure;
 mod finish;
 mod heartbeat;
+mod input;
 mod lease;
 mod list;
 mod pattern;
 mod pause;
 mod plan;
+mod progress;
 mod records;
 mod release;
 mod run;
@@ -23,6 +25,7 @@ mod skips;
 mod store;
 mod sync;
 mod usage;
+mod validate;
 mod verify;
 
 use std::ffi::OsString;
@@ -45,6 +48,8 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Check documents: every fault at once, each at its place
+    Validate(validate::Validate),
     /// Print the occurrences of documents with their due instants and windows
     Plan(With<plan::Plan>),
     /// Print what windows run now, without changing anything
@@ -98,6 +103,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 impl Command {
     fn run(self) -> Exit {
         match self {
+            Command::Validate(args) => validate::validate(&args),
             Command::Plan(args) => args.run(plan::plan),
             Command::Due(args) => args.run(due::due),
             Command::Sync(args) => args.run(sync::sync),

@@ -53,7 +53,7 @@ pub(super) fn plan(args: Plan, context: &Context) -> Result<Exit, Failure> {
         return Err(Failure::failed("usage", "there is nothing to plan".to_owned(), Some(hint)));
     }
     let span = args.span(&*context.clock)?;
-    let workflows = documents::read(&args.documents)?;
+    let workflows = documents::read(&args.documents, &context.console)?;
     let mut sheet = context.console.sheet()?;
     let mut rows = sheet.list::<PlanRow<'_>>("runs")?;
     for planned in workflows.iter().filter_map(Planned::of) {

@@ -45,7 +45,7 @@ pub(super) struct Sync {
 
 pub(super) fn sync(args: Sync, context: &Context) -> Result<Exit, Failure> {
     let documents = Documents::at(args.paths, args.reference);
-    let workflows = documents::read_named(&documents)?;
+    let workflows = documents::read_named(&documents, &context.console)?;
     let (mode, access) = match args.dry_run {
         true => (SyncMode::DryRun, Access::Imagine),
         false => (SyncMode::Write, Access::Create),

