@@ -4,7 +4,13 @@ use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 use std::os::fd::AsFd;
 
-use crate::wire::{Format, Problem, Sheet, Warning, to_json};
+use anstream::stream::RawStream;
+use anstream::{AutoStream, ColorChoice};
+
+use crate::wire::{
+    Case, DiagnosticForm, Format, Problem, Remark, Sheet, Strictness, Style, Warning, reporter,
+    to_json,
+};
 
 use super::args::FormatName;
 
@@ -61,21 +67,48 @@ impl Console {
         }
     }
 
-    /// Whether people read what it says.
-    pub(super) fn talks_to_people(&self) -> bool {
-        self.talk == Talk::Text
-    }
-
-    /// Says something to people only.
-    pub(super) fn explain(&self, text: impl FnOnce() -> String) {
-        if self.talks_to_people() {
-            tell(&text());
+    /// Says what is worth knowing.
+    pub(super) fn remark(&self, problem: &Problem) {
+        match self.talk {
+            Talk::Text => tell(&problem.to_text("note")),
+            Talk::Json => tell(&format!("{}\n", to_json(&Remark(problem)))),
         }
     }
 
-    /// Says what did not keep the command from its job, to people only.
-    pub(super) fn aside(&self, text: &str) {
-        self.explain(|| format!("note: {text}\n"));
+    /// Shows people diagnostics; programs are told in [`Console::error`].
+    pub(super) fn show(&self, cases: &[Case<'_>]) {
+        if self.talk == Talk::Text {
+            let style = style_of(&io::stderr());
+            let mut reporter =
+                reporter(DiagnosticForm::Human(style), Strictness::Errors, io::stderr());
+            // Where that fails there is nobody left to show them to.
+            let _ = cases.iter().try_for_each(|case| reporter.case(case));
+        }
+    }
+
+    /// The error that ends a command whose documents have `errors` errors. Programs are told the
+    /// first; people have seen them all.
+    pub(super) fn verdict(&self, first: Problem, errors: usize) -> Problem {
+        let (message, hint) = match (self.talk, errors) {
+            (Talk::Json, 1) => return first,
+            (Talk::Json, _) => {
+                (format!("{}, and {} errors more", first.message, errors - 1), first.hint)
+            }
+            (Talk::Text, 1) => {
+                ("the documents have an error, so nothing was done".to_owned(), None)
+            }
+            (Talk::Text, _) => {
+                (format!("the documents have {errors} errors, so nothing was done"), None)
+            }
+        };
+        Problem { code: first.code, message, hint }
+    }
+
+    /// Says in one line what was done; programs count for themselves.
+    pub(super) fn summarise(&self, text: &str) {
+        if self.talk == Talk::Text {
+            tell(&format!("{text}\n"));
+        }
     }
 
     /// Tells people who look at a table what its rows leave out.
@@ -83,6 +116,14 @@ impl Console {
         if self.format == Format::Table {
             tell(&format!("{text}\n"));
         }
+    }
+}
+
+/// Colours only on a terminal that knows them, and where `NO_COLOR` and its like allow them.
+pub(super) fn style_of(out: &impl RawStream) -> Style {
+    match AutoStream::choice(out) {
+        ColorChoice::Never => Style::Plain,
+        _ => Style::Coloured,
     }
 }
 

@@ -1,15 +1,14 @@
-//! The documents that a command works on.
+//! The documents that a command works on: all of them, or none where one has an error.
 
-use std::ops::Range;
+use std::io;
 
-use crate::schedule::{Declaration, Reference, Schedule, Severity};
-use crate::wire::Problem;
-use crate::wire::report::{Diagnostic, Excerpt, Style, render};
+use crate::schedule::{Code, Declaration, Documents, Reference, Schedule, Severity};
+use crate::wire::{Case, Problem, cases};
 
 use super::args;
 use super::console::Console;
 use super::failure::{Exit, Failure};
-use super::input::{self, Names, Sink, Tally};
+use super::input::{self, Event, InputError, Request, Text};
 
 /// One workflow as a document gives it.
 #[derive(Debug, Clone)]
@@ -20,9 +19,25 @@ pub(super) struct Workflow {
     pub(super) schedule: Option<Schedule>,
 }
 
-/// Reads every document, or fails with every fault.
+/// So many errors are shown; `validate` shows all.
+const SHOWN_AT_MOST: usize = 20;
+
+/// So many ignored files are named.
+const NAMED_AT_MOST: usize = 3;
+
+/// Reads every document, or fails after all were read and every fault was found.
 pub(super) fn read(args: &args::Documents, console: &Console) -> Result<Vec<Workflow>, Failure> {
-    gather(args, Names::Optional, console)
+    let request = Request { paths: &args.paths, schedule: args.schedule.as_deref(), today: None };
+    let mut gathered = Gathered::new(console);
+    let tally = input::read(&request, &mut io::stdin().lock(), &mut |event| match event {
+        Event::Text(text) => gathered.add(text),
+        Event::Duplicates(text) => {
+            gathered.judge(&text.documents, &cases(text.source, &text.documents))
+        }
+        Event::Unreadable(error) => Err(error.into()),
+    })?;
+    say_ignored(&tally.ignored, console);
+    gathered.end(args.reference.as_ref())
 }
 
 /// Reads every document, each of which needs a ref.
@@ -30,81 +45,120 @@ pub(super) fn read_named(
     args: &args::Documents,
     console: &Console,
 ) -> Result<Vec<(Reference, Option<Schedule>)>, Failure> {
-    let workflows = gather(args, Names::Required, console)?.into_iter();
-    let named = |workflow: Workflow| Some((workflow.reference?, workflow.schedule));
-    Ok(workflows.filter_map(named).collect())
+    read(args, console)?
+        .into_iter()
+        .map(|workflow| match workflow.reference {
+            Some(reference) => Ok((reference, workflow.schedule)),
+            None => Err(Failure::refused(
+                "missing_ref",
+                "a document has no ref".to_owned(),
+                Some("add \"ref\", or give --ref for a single document"),
+            )),
+        })
+        .collect()
 }
 
-fn gather(
-    args: &args::Documents,
-    names: Names,
-    console: &Console,
-) -> Result<Vec<Workflow>, Failure> {
-    let mut gathered = Gathered { workflows: Vec::new(), console, errors: 0, first: None };
-    let tally = input::read(args, names, &mut gathered)?;
-    if let Some(note) = tally.ignored.note() {
-        console.aside(&note);
+/// Says what ignore files kept from being read, so that nothing is left out in silence.
+pub(super) fn say_ignored(ignored: &[String], console: &Console) {
+    if ignored.is_empty() {
+        return;
     }
-    gathered.into_workflows(tally)
+    let named: Vec<String> =
+        ignored.iter().take(NAMED_AT_MOST).map(|name| format!("`{name}`")).collect();
+    let more = match ignored.len() - named.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let message = format!("ignore files leave out {}{more}", named.join(", "));
+    console.remark(&Problem { code: "ignored", message, hint: None });
 }
 
-/// What was read so far. Of errors, the first is kept for programs; people are told at once.
+/// What was read so far.
 struct Gathered<'c> {
-    workflows: Vec<Workflow>,
     console: &'c Console,
-    errors: u64,
-    first: Option<Diagnostic>,
+    workflows: Vec<Workflow>,
+    errors: usize,
+    /// The first error, for programs.
+    first: Option<Problem>,
 }
 
-impl Sink for Gathered<'_> {
-    fn workflow(&mut self, reference: Option<Reference>, declaration: Declaration) {
-        self.workflows.push(Workflow { reference, schedule: declaration.into_schedule() });
+impl<'c> Gathered<'c> {
+    fn new(console: &'c Console) -> Gathered<'c> {
+        Gathered { console, workflows: Vec::new(), errors: 0, first: None }
     }
 
-    fn diagnostic(
-        &mut self,
-        found: Diagnostic,
-        text: &str,
-        span: &Range<usize>,
-    ) -> Result<(), Failure> {
-        if found.severity != Severity::Error {
-            self.console.warn(&problem(&found));
-            return Ok(());
+    fn add(&mut self, text: Text<'_>) -> Result<(), Failure> {
+        let Text { source, documents, .. } = text;
+        self.judge(&documents, &cases(source, &documents))?;
+        for document in documents.documents {
+            let Some(declaration) = document.declaration else { continue };
+            let schedule = Declaration::into_schedule(declaration);
+            self.workflows.push(Workflow { reference: document.reference, schedule });
         }
-        self.console.explain(|| render(&found, &Excerpt::of(text, span), Style::Plain));
-        self.errors += 1;
-        self.first.get_or_insert(found);
         Ok(())
     }
-}
 
-impl Gathered<'_> {
-    fn into_workflows(self, tally: Tally) -> Result<Vec<Workflow>, Failure> {
-        let mut problems = tally.problems.into_iter();
-        if let Some(first) = problems.next() {
-            for problem in problems {
-                self.console.error(&problem);
-            }
-            return Err(Failure::Problem(Exit::Failed, first));
+    /// Takes note of errors, and says what was passed over. Other warnings are for `validate`.
+    fn judge(&mut self, documents: &Documents, cases: &[Case<'_>]) -> Result<(), Failure> {
+        if documents.is_clean() {
+            return Ok(());
         }
-        let Some(first) = self.first else { return Ok(self.workflows) };
-        let (message, hint) = match self.errors {
-            // People were shown each of them.
-            1 if self.console.talks_to_people() => ("a document has an error".to_owned(), None),
-            many if self.console.talks_to_people() => {
-                (format!("the documents have {many} errors"), None)
+        let mut told = cases.to_vec();
+        for case in &mut told {
+            case.diagnostics.retain(|one| one.severity == Severity::Error);
+            self.errors += case.diagnostics.len();
+        }
+        if self.errors <= SHOWN_AT_MOST {
+            self.console.show(&told);
+        }
+        for diagnostic in cases.iter().flat_map(|case| &case.diagnostics) {
+            let (file, line) = (diagnostic.source.file, diagnostic.span.line);
+            let hint = diagnostic.hint.map(str::to_owned);
+            if diagnostic.code == Code::PassedOver {
+                let message = format!("`{file}` is {}", diagnostic.message);
+                self.console.warn(&Problem { code: "passed_over", message, hint });
+            } else if diagnostic.severity == Severity::Error && self.first.is_none() {
+                let pointer = match diagnostic.pointer {
+                    "" => String::new(),
+                    pointer => format!(" at `{pointer}`"),
+                };
+                let message = format!(
+                    "{file}:{line}:{}: {}{pointer}",
+                    diagnostic.span.column, diagnostic.message
+                );
+                self.first = Some(Problem { code: "invalid_document", message, hint });
             }
-            1 => (located(&first), first.hint),
-            many => (format!("{} (and {} more)", located(&first), many - 1), first.hint),
-        };
-        Err(Failure::Problem(Exit::Refused, Problem { code: "invalid_document", message, hint }))
+        }
+        Ok(())
+    }
+
+    fn end(self, reference: Option<&Reference>) -> Result<Vec<Workflow>, Failure> {
+        if let Some(first) = self.first {
+            return Err(Failure::Problem(Exit::Refused, self.console.verdict(first, self.errors)));
+        }
+        let mut workflows = self.workflows;
+        if let Some(reference) = reference {
+            name_the_nameless(&mut workflows, reference)?;
+        }
+        Ok(workflows)
     }
 }
 
-fn located(found: &Diagnostic) -> String {
-    format!("{}:{}: {}", found.file, found.start, found.message)
+/// Gives `--ref` to the one document without a ref.
+fn name_the_nameless(workflows: &mut [Workflow], reference: &Reference) -> Result<(), Failure> {
+    let named = |workflow: &Workflow| workflow.reference.as_ref() == Some(reference);
+    if let [workflow] = workflows
+        && (workflow.reference.is_none() || named(workflow))
+    {
+        workflow.reference = Some(reference.clone());
+        return Ok(());
+    }
+    let message = "--ref names a single document that has no ref, and this is another case";
+    Err(Failure::refused("misplaced_ref", message.to_owned(), Some("leave --ref out")))
 }
 
-fn problem(found: &Diagnostic) -> Problem {
-    Problem { code: found.code.as_str(), message: located(found), hint: found.hint.clone() }
+impl From<InputError> for Failure {
+    fn from(error: InputError) -> Failure {
+        Failure::failed(error.code(), error.to_string(), error.hint())
+    }
 }

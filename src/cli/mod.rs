@@ -16,6 +16,7 @@ mod list;
 mod pattern;
 mod pause;
 mod plan;
+mod progress;
 mod records;
 mod release;
 mod run;
@@ -47,7 +48,7 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Check documents: every fault at once, at its place
+    /// Check documents: every fault at once, each at its place
     Validate(validate::Validate),
     /// Print the occurrences of documents with their due instants and windows
     Plan(With<plan::Plan>),
@@ -102,7 +103,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 impl Command {
     fn run(self) -> Exit {
         match self {
-            Command::Validate(args) => validate::validate(args),
+            Command::Validate(args) => validate::validate(&args),
             Command::Plan(args) => args.run(plan::plan),
             Command::Due(args) => args.run(due::due),
             Command::Sync(args) => args.run(sync::sync),

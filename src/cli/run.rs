@@ -94,8 +94,8 @@ pub(super) fn run(args: Run, context: &Context) -> Result<Exit, Failure> {
 
 /// Opens the store, and registers the documents as `sync` does.
 fn open_and_sync(args: &Run, context: &Context) -> Result<Box<dyn Store>, Failure> {
-    let workflows =
-        documents::read_named(&Documents::at(args.paths.clone(), None), &context.console)?;
+    let documents = Documents::at(args.paths.clone(), None);
+    let workflows = documents::read_named(&documents, &context.console)?;
     let mut store = store::open(&args.db.url, Access::Create, &context.console)?;
     let options =
         SyncOptions { source: DEFAULT_SOURCE, mode: SyncMode::Write, absent: Absent::Keep };

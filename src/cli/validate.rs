@@ -1,187 +1,250 @@
-//! `validate`: everything that is wrong with documents, at its place.
+//! `validate`: every fault of every document, at its place, in the form that the reader wants.
 
-use std::io::{self, BufWriter, IsTerminal, Stdout};
-use std::ops::Range;
+use std::io::{self, BufWriter};
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use crate::schedule::{Code, Declaration, Reference, Severity};
+use crate::clock::{Clock, FixedClock, SystemClock};
+use crate::schedule::{Code, Reference, Severity};
 use crate::time::Instant;
-use crate::wire::report::{Counts, Diagnostic, Excerpt, Human, Json, JsonLines, Report, Style};
+use crate::wire::{
+    Case, DiagnosticForm, Problem, Reporter, Strictness, Style, Summary, cases, reporter,
+};
 
-use super::args::{Documents, FormatName};
-use super::console::Console;
+use super::args::FormatName;
+use super::console::{Console, style_of};
+use super::documents::say_ignored;
 use super::failure::{Exit, Failure};
-use super::input::{self, Names, Sink, Tally};
+use super::input::{self, Event, InputError, Request, Text};
+use super::progress::Progress;
 
 #[derive(Debug, Args)]
 pub(super) struct Validate {
-    #[command(flatten)]
-    documents: Documents,
+    /// Workflow documents (.json, .jsonl), folders of them, globs, or - for standard input
+    #[arg(value_name = "PATH", required_unless_present = "schedule")]
+    paths: Vec<PathBuf>,
 
-    /// The form of the report
-    #[arg(long, value_name = "FORM", default_value = "human")]
-    format: Form,
+    /// A schedule in place of a path
+    #[arg(long, value_name = "JSON", conflicts_with = "paths")]
+    schedule: Option<String>,
 
-    /// Fail on warnings, too
-    #[arg(long)]
-    strict: bool,
-
-    /// Pass over warnings and notes of this kind
-    #[arg(long, value_name = "CODE", value_parser = allowable)]
-    allow: Vec<Code>,
-
-    /// Take warnings and notes of this kind for errors
-    #[arg(long, value_name = "CODE", value_parser = str::parse::<Code>)]
-    deny: Vec<Code>,
-
-    /// Say nothing beside the report
-    #[arg(long, short)]
-    quiet: bool,
+    /// The ref of the one document that names none
+    #[arg(long = "ref", value_name = "REF", value_parser = Reference::new)]
+    reference: Option<Reference>,
 
     /// Take T for the present: RFC 3339, or a date (midnight UTC)
     #[arg(long, value_name = "T", value_parser = Instant::parse_with_date)]
     now: Option<Instant>,
 
-    /// Set to anything, it turns colours off.
-    #[arg(long, env = "NO_COLOR", hide = true)]
-    no_color: Option<String>,
+    /// The form of the diagnostics on stdout
+    #[arg(long, value_name = "FORM", default_value = "human")]
+    format: FormName,
+
+    /// Let warnings fail too
+    #[arg(long)]
+    strict: bool,
+
+    /// Leave out warnings or notes of this kind
+    #[arg(long, value_name = "CODE", value_parser = allowable, value_delimiter = ',')]
+    allow: Vec<Code>,
+
+    /// Make errors of warnings of this kind
+    #[arg(long, value_name = "CODE", value_parser = deniable, value_delimiter = ',')]
+    deny: Vec<Code>,
+
+    /// Print nothing but diagnostics
+    #[arg(long, short)]
+    quiet: bool,
 }
 
-/// The forms of a report.
+/// The values of `--format`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Form {
-    /// The line of the source, with a caret below what is at fault
+enum FormName {
+    /// The line at fault, for people
+    #[value(alias = "table")]
     Human,
     /// One JSON object
     Json,
     /// One JSON object for each diagnostic
     Jsonl,
+    /// SARIF 2.1.0, for code scanning
+    Sarif,
+    /// Workflow commands of GitHub Actions
+    Github,
+    /// A code quality report of GitLab
+    Gitlab,
+    /// JUnit XML
+    Junit,
 }
 
-/// A code that `--allow` may name.
-fn allowable(word: &str) -> Result<Code, String> {
-    let code: Code = word.parse().map_err(|error| format!("{error}"))?;
-    match code.severity() {
-        // In a folder it is a warning.
-        Severity::Error if code != Code::NoWorkflow => {
-            Err("a document with this error cannot be used".to_owned())
+impl FormName {
+    fn form(self, style: Style) -> DiagnosticForm {
+        match self {
+            FormName::Human => DiagnosticForm::Human(style),
+            FormName::Json => DiagnosticForm::Json,
+            FormName::Jsonl => DiagnosticForm::Jsonl,
+            FormName::Sarif => DiagnosticForm::Sarif,
+            FormName::Github => DiagnosticForm::Github,
+            FormName::Gitlab => DiagnosticForm::Gitlab,
+            FormName::Junit => DiagnosticForm::Junit,
         }
-        _ => Ok(code),
+    }
+
+    /// The form of errors that are no diagnostics.
+    fn talk(self) -> Option<FormatName> {
+        match self {
+            FormName::Json => Some(FormatName::Json),
+            FormName::Jsonl => Some(FormatName::Jsonl),
+            _ => None,
+        }
     }
 }
 
-pub(super) fn validate(args: Validate) -> Exit {
-    let console = Console::new(args.error_format());
-    match args.check(&console) {
+/// Runs `validate`.
+pub(super) fn validate(args: &Validate) -> Exit {
+    let console = Console::new(args.format.talk());
+    match check(args, &console) {
         Ok(exit) => exit,
-        Err(failure) => failure.report(&console),
+        Err(Failure::Closed) => Exit::Done,
+        Err(Failure::Problem(exit, problem)) => {
+            console.error(&problem);
+            exit
+        }
     }
+}
+
+fn check(args: &Validate, console: &Console) -> Result<Exit, Failure> {
+    let now = args.now.map_or_else(|| SystemClock.now(), |now| FixedClock(now).now());
+    let request =
+        Request { paths: &args.paths, schedule: args.schedule.as_deref(), today: Some(now) };
+    let out = BufWriter::with_capacity(64 * 1024, io::stdout().lock());
+    let form = args.format.form(style_of(&io::stdout()));
+    let mut check = Check {
+        args,
+        reporter: reporter(form, args.strictness(), out),
+        summary: Summary { strictness: args.strictness(), ..Summary::default() },
+        unreadable: Vec::new(),
+        progress: (!args.quiet).then(Progress::default),
+    };
+    let read = input::read(&request, &mut io::stdin().lock(), &mut |event| check.take(event));
+    check.end(read, console)
 }
 
 impl Validate {
-    /// The form of errors that follows from that of the report.
-    fn error_format(&self) -> Option<FormatName> {
-        match self.format {
-            Form::Json => Some(FormatName::Json),
-            Form::Jsonl => Some(FormatName::Jsonl),
-            Form::Human => None,
-        }
-    }
-
-    fn check(&self, console: &Console) -> Result<Exit, Failure> {
-        if self.documents.is_empty() {
-            let message = "there is nothing to check".to_owned();
-            return Err(Failure::failed("usage", message, Some("name documents, or --schedule")));
-        }
-        let mut check = Check { args: self, report: self.report(), counts: Counts::default() };
-        let tally = input::read(&self.documents, Names::Optional, &mut check)?;
-        check.end(tally, console)
-    }
-
-    fn report(&self) -> Box<dyn Report> {
-        let out: BufWriter<Stdout> = BufWriter::new(io::stdout());
-        let is_plain = self.no_color.as_ref().is_some_and(|value| !value.is_empty())
-            || !io::stdout().is_terminal();
-        match self.format {
-            Form::Human if is_plain => Box::new(Human::new(out, Style::Plain)),
-            Form::Human => Box::new(Human::new(out, Style::Coloured)),
-            Form::Json => Box::new(Json::new(out)),
-            Form::Jsonl => Box::new(JsonLines::new(out)),
-        }
+    fn strictness(&self) -> Strictness {
+        if self.strict { Strictness::Warnings } else { Strictness::Errors }
     }
 }
 
-/// A check under way.
 struct Check<'a> {
     args: &'a Validate,
-    report: Box<dyn Report>,
-    counts: Counts,
-}
-
-impl Sink for Check<'_> {
-    fn workflow(&mut self, _: Option<Reference>, _: Declaration) {}
-
-    fn diagnostic(
-        &mut self,
-        mut found: Diagnostic,
-        text: &str,
-        span: &Range<usize>,
-    ) -> Result<(), Failure> {
-        if self.args.deny.contains(&found.code) {
-            found.severity = Severity::Error;
-        } else if self.args.allow.contains(&found.code) && found.severity != Severity::Error {
-            return Ok(());
-        }
-        *match found.severity {
-            Severity::Error => &mut self.counts.errors,
-            Severity::Warning => &mut self.counts.warnings,
-            Severity::Note => &mut self.counts.notes,
-        } += 1;
-        Ok(self.report.found(&found, &Excerpt::of(text, span))?)
-    }
+    reporter: Box<dyn Reporter + 'a>,
+    summary: Summary,
+    /// What could not be read, told at the end so that it is seen.
+    unreadable: Vec<InputError>,
+    progress: Option<Progress>,
 }
 
 impl Check<'_> {
-    fn end(mut self, tally: Tally, console: &Console) -> Result<Exit, Failure> {
-        self.counts.files = tally.files;
-        self.counts.workflows = tally.workflows;
-        self.report.end(&self.counts)?;
-        if !self.args.quiet {
-            if let Some(note) = tally.ignored.note() {
-                console.aside(&note);
+    fn take(&mut self, event: Event<'_>) -> Result<(), Failure> {
+        let text = match event {
+            Event::Unreadable(error) => {
+                self.unreadable.push(error);
+                return Ok(());
             }
-            console.explain(|| summary(&self.counts));
+            Event::Text(text) => {
+                self.summary.workflows += text.documents.documents.len() as u64;
+                if let Some(progress) = &mut self.progress {
+                    progress.show(text.progress);
+                }
+                self.named(text)
+            }
+            Event::Duplicates(text) => text,
+        };
+        for mut case in cases(text.source, &text.documents) {
+            self.judge(&mut case);
+            self.summary.count(&case);
+            self.reporter.case(&case)?;
         }
-        for problem in &tally.problems {
-            console.error(problem);
+        Ok(())
+    }
+
+    /// Gives `--ref` to a document without a ref.
+    fn named<'t>(&self, mut text: Text<'t>) -> Text<'t> {
+        if let [document] = &mut *text.documents.documents {
+            document.reference = document.reference.take().or_else(|| self.args.reference.clone());
         }
-        let Counts { errors, warnings, .. } = self.counts;
-        let fails = errors > 0 || (self.args.strict && warnings > 0);
-        Ok(match (tally.problems.is_empty(), fails) {
+        text
+    }
+
+    /// Carries out `--allow` and `--deny`.
+    fn judge(&self, case: &mut Case<'_>) {
+        case.diagnostics.retain(|one| !self.args.allow.contains(&one.code));
+        for diagnostic in &mut case.diagnostics {
+            if self.args.deny.contains(&diagnostic.code) {
+                diagnostic.severity = Severity::Error;
+            }
+        }
+    }
+
+    fn end(
+        mut self,
+        read: Result<input::Tally, Failure>,
+        console: &Console,
+    ) -> Result<Exit, Failure> {
+        if let Some(progress) = &mut self.progress {
+            progress.clear();
+        }
+        // What was found is told, whatever went wrong after it.
+        let (tally, failure) = match read {
+            Ok(tally) => (tally, None),
+            Err(Failure::Closed) => return Err(Failure::Closed),
+            Err(failure) => (input::Tally::default(), Some(failure)),
+        };
+        self.summary.files = tally.files;
+        self.reporter.finish(&self.summary)?;
+        if let Some(failure) = failure {
+            return Err(failure);
+        }
+        if !self.args.quiet {
+            say_ignored(&tally.ignored, console);
+            console.summarise(&self.summary.to_string());
+        }
+        for error in &self.unreadable {
+            let hint = error.hint().map(str::to_owned);
+            console.error(&Problem { code: error.code(), message: error.to_string(), hint });
+        }
+        Ok(match (self.unreadable.is_empty(), self.summary.is_clean()) {
             (false, _) => Exit::Failed,
-            (true, true) => Exit::Refused,
-            (true, false) => Exit::Done,
+            (true, false) => Exit::Refused,
+            (true, true) => Exit::Done,
         })
     }
 }
 
-/// What was checked and what was found, in one line.
-fn summary(counts: &Counts) -> String {
-    let many = |count: u64, word: &str| match count {
-        1 => format!("1 {word}"),
-        _ => format!("{count} {word}s"),
-    };
-    let Counts { files, workflows, errors, warnings, notes } = *counts;
-    let checked = format!("checked {} in {}", many(workflows, "workflow"), many(files, "file"));
-    let found = [(errors, "error"), (warnings, "warning"), (notes, "note")];
-    let found: Vec<String> = found
-        .iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, word)| many(*count, word))
-        .collect();
-    match found.is_empty() {
-        true => format!("{checked}: no faults\n"),
-        false => format!("{checked}: {}\n", found.join(", ")),
+fn allowable(word: &str) -> Result<Code, String> {
+    let code = named(word)?;
+    match code.severity() {
+        Severity::Error => {
+            Err("it is an error, and a document with an error cannot be used".into())
+        }
+        Severity::Warning | Severity::Note => Ok(code),
     }
+}
+
+fn deniable(word: &str) -> Result<Code, String> {
+    let code = named(word)?;
+    match code.severity() {
+        Severity::Note => Err("it depends on today's date, so it never fails".into()),
+        Severity::Warning | Severity::Error => Ok(code),
+    }
+}
+
+fn named(word: &str) -> Result<Code, String> {
+    Code::named(word).ok_or_else(|| {
+        let warnings = Code::ALL.iter().filter(|code| code.severity() != Severity::Error);
+        let words: Vec<&str> = warnings.map(|code| code.as_str()).collect();
+        format!("there is no such code; warnings and notes are {}", words.join(", "))
+    })
 }

@@ -2,6 +2,11 @@
 
 use std::fmt::Write as _;
 
+use crate::time::Instant;
+
+use super::code::{Code, Severity};
+use super::raw::shown;
+
 /// One thing that is wrong with a document, or worth a look.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
@@ -10,10 +15,7 @@ pub struct Fault {
     /// The RFC 6901 pointer of the value at fault from the root of its JSON text, `""` for the
     /// root itself.
     pub pointer: String,
-    /// Where a key on the way there is given more than once, which of them is meant; the first
-    /// where nothing is said.
-    pub repeats: Vec<Repeat>,
-    /// Whether the value there is at fault, or its key.
+    /// Which part of the text there is at fault.
     pub part: Part,
     /// One sentence, lower case, with the offending value in backticks.
     pub message: String,
@@ -21,154 +23,23 @@ pub struct Fault {
     pub hint: Option<String>,
 }
 
-/// Which one of several equal keys a pointer means.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Repeat {
-    /// The step of the pointer, counted from 0.
-    pub step: usize,
-    /// How many equal keys come before it in the object, at least 1.
-    pub earlier: usize,
-}
-
-/// Which part of a member of an object is at fault.
+/// Which part of the text is at fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Part {
+    /// The value at the pointer.
+    Value,
     /// Its key.
     Key,
-    /// Its value.
-    Value,
-}
-
-/// How bad a fault is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Severity {
-    /// Worth knowing; never fails a check.
-    Note,
-    /// Probably not what the author means.
-    Warning,
-    /// The document cannot be used.
-    Error,
-}
-
-impl Severity {
-    /// The word that reports use.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Severity::Note => "note",
-            Severity::Warning => "warning",
-            Severity::Error => "error",
-        }
-    }
-}
-
-/// Declares the codes with their words and severities.
-macro_rules! codes {
-    ($($(#[$doc:meta])* $name:ident = $word:literal, $severity:ident;)+) => {
-        /// The kind of a fault. Its word and meaning never change.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        #[non_exhaustive]
-        pub enum Code {
-            $($(#[$doc])* $name,)+
-        }
-
-        impl Code {
-            /// Every code.
-            pub const ALL: &'static [Code] = &[$(Code::$name),+];
-
-            /// The stable word.
-            pub const fn as_str(self) -> &'static str {
-                match self { $(Code::$name => $word),+ }
-            }
-
-            /// How bad it is.
-            pub const fn severity(self) -> Severity {
-                match self { $(Code::$name => Severity::$severity),+ }
-            }
-        }
-    };
-}
-
-codes! {
-    /// The file is not UTF-8.
-    NotUtf8 = "not-utf8", Error;
-    /// The text is longer than one document may be.
-    TooLong = "too-long", Error;
-    /// The text is not JSON.
-    Syntax = "syntax", Error;
-    /// The value has another JSON type than the one meant.
-    WrongType = "wrong-type", Error;
-    /// The object has a key that the format does not know.
-    UnknownKey = "unknown-key", Error;
-    /// The object has the same key twice.
-    DuplicateKey = "duplicate-key", Error;
-    /// A required key is missing.
-    MissingKey = "missing-key", Error;
-    /// Exactly one of several keys is meant, and there are more.
-    OneOf = "one-of", Error;
-    /// The ref is not one.
-    BadRef = "bad-ref", Error;
-    /// One ref is declared twice.
-    DuplicateRef = "duplicate-ref", Error;
-    /// The duration is not one.
-    BadDuration = "bad-duration", Error;
-    /// The interval is not on the grid.
-    BadInterval = "bad-interval", Error;
-    /// The time of day is not one.
-    BadTime = "bad-time", Error;
-    /// The weekday is not one.
-    BadWeekday = "bad-weekday", Error;
-    /// The day of the month is not one.
-    BadDay = "bad-day", Error;
-    /// The list is empty, or holds something twice.
-    BadList = "bad-list", Error;
-    /// The cron expression is not one.
-    BadCron = "bad-cron", Error;
-    /// The time zone is not one.
-    BadZone = "bad-zone", Error;
-    /// The value is not one of the words meant.
-    BadWord = "bad-word", Error;
-    /// The number is out of range.
-    BadNumber = "bad-number", Error;
-    /// Two settings exclude each other.
-    Conflict = "conflict", Error;
-    /// A calendar cadence has no time zone.
-    MissingZone = "missing-zone", Warning;
-    /// A setting has no effect on this cadence.
-    NoEffect = "no-effect", Warning;
-    /// A grid of weeks falls on Thursdays.
-    ThursdayGrid = "thursday-grid", Warning;
-    /// Steps of a cron field do not divide it.
-    UnevenStep = "uneven-step", Warning;
-    /// The window is shorter than the interval, so data is left out.
-    WindowGap = "window-gap", Warning;
-    /// The phase is as long as the interval, or longer.
-    LongPhase = "long-phase", Warning;
-    /// The delay is longer than the maximal age.
-    LongDelay = "long-delay", Warning;
-    /// The text declares no workflow.
-    NoWorkflow = "no-workflow", Error;
-}
-
-impl std::str::FromStr for Code {
-    type Err = CodeError;
-
-    fn from_str(word: &str) -> Result<Code, CodeError> {
-        let found = Code::ALL.iter().find(|code| code.as_str() == word);
-        found.copied().ok_or_else(|| CodeError {
-            word: word.to_owned(),
-            nearest: nearest(word, Code::ALL.iter().map(|code| code.as_str())),
-        })
-    }
-}
-
-/// A word is not the code of a fault.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{word}` is not a code{}", self.nearest.map(|code| format!("; did you mean `{code}`?")).unwrap_or_default())]
-pub struct CodeError {
-    /// The word.
-    pub word: String,
-    /// The code that was probably meant.
-    pub nearest: Option<&'static str>,
+    /// The key of a later member of that name: 1 for the second one.
+    Repeat {
+        /// How many members of that name come before it.
+        nth: usize,
+    },
+    /// The text itself at a byte offset, where it is no JSON.
+    Byte {
+        /// The offset.
+        at: usize,
+    },
 }
 
 impl Fault {
@@ -188,8 +59,7 @@ pub(super) struct Place<'a> {
 #[derive(Clone, Copy)]
 enum Step<'a> {
     Root,
-    /// A key, and how many equal ones come before it.
-    Key(&'a str, usize),
+    Key(&'a str),
     Index(usize),
 }
 
@@ -197,12 +67,7 @@ impl<'a> Place<'a> {
     pub(super) const ROOT: Place<'static> = Place { parent: None, step: Step::Root };
 
     pub(super) fn key(&'a self, key: &'a str) -> Place<'a> {
-        self.key_again(key, 0)
-    }
-
-    /// A key that comes after `earlier` equal ones.
-    pub(super) fn key_again(&'a self, key: &'a str, earlier: usize) -> Place<'a> {
-        Place { parent: Some(self), step: Step::Key(key, earlier) }
+        Place { parent: Some(self), step: Step::Key(key) }
     }
 
     pub(super) fn index(&'a self, index: usize) -> Place<'a> {
@@ -214,7 +79,7 @@ impl<'a> Place<'a> {
         let mut pointer = self.parent.map_or(String::new(), Place::pointer);
         match self.step {
             Step::Root => {}
-            Step::Key(key, _) => {
+            Step::Key(key) => {
                 pointer.push('/');
                 pointer.push_str(&key.replace('~', "~0").replace('/', "~1"));
             }
@@ -225,29 +90,27 @@ impl<'a> Place<'a> {
         }
         pointer
     }
-
-    /// Which of several equal keys are meant on the way from the root.
-    fn repeats(&self) -> Vec<Repeat> {
-        let mut repeats: Vec<Repeat> = self.parent.map_or(Vec::new(), Place::repeats);
-        if let Step::Key(_, earlier @ 1..) = self.step {
-            repeats.push(Repeat { step: self.depth() - 1, earlier });
-        }
-        repeats
-    }
-
-    fn depth(&self) -> usize {
-        self.parent.map_or(0, |parent| parent.depth() + 1)
-    }
 }
 
-/// The faults of a document as they are found.
+/// Most faults of one workflow that are told.
+pub(super) const FAULTS_AT_MOST: usize = 100;
+
+/// The faults of one workflow as they are found.
 #[derive(Default)]
 pub(super) struct Faults {
-    pub(super) found: Vec<Fault>,
+    found: Vec<Fault>,
+    /// Faults past the limit are only counted.
+    untold: usize,
     errors: usize,
+    /// What depends on today's date is looked for from here on.
+    pub(super) today: Option<Instant>,
 }
 
 impl Faults {
+    pub(super) fn new(today: Option<Instant>) -> Faults {
+        Faults { today, ..Faults::default() }
+    }
+
     /// Notes that the value at `place` is at fault.
     pub(super) fn value(
         &mut self,
@@ -256,7 +119,7 @@ impl Faults {
         message: String,
         hint: impl Into<Option<String>>,
     ) {
-        self.push(place, Part::Value, code, message, hint.into());
+        self.note(place, Part::Value, code, message, hint.into());
     }
 
     /// Notes that the key at `place` is at fault.
@@ -267,7 +130,14 @@ impl Faults {
         message: String,
         hint: impl Into<Option<String>>,
     ) {
-        self.push(place, Part::Key, code, message, hint.into());
+        self.note(place, Part::Key, code, message, hint.into());
+    }
+
+    /// Notes that `key` is given once more after `nth` times.
+    pub(super) fn repeat(&mut self, place: &Place<'_>, key: &str, nth: usize) {
+        let message = format!("the key `{}` is given twice", shown(key));
+        let hint = Some("keep one of them".to_owned());
+        self.note(&place.key(key), Part::Repeat { nth }, Code::DuplicateKey, message, hint);
     }
 
     /// How many errors were found so far.
@@ -275,7 +145,17 @@ impl Faults {
         self.errors
     }
 
-    fn push(
+    /// Everything that was found about the workflow at `place`.
+    pub(super) fn into_found(mut self, place: &Place<'_>) -> Vec<Fault> {
+        if self.untold > 0 {
+            let message = format!("there are {} faults more", self.untold);
+            let (pointer, code) = (place.pointer(), Code::TooManyFaults);
+            self.found.push(Fault { code, pointer, part: Part::Value, message, hint: None });
+        }
+        self.found
+    }
+
+    pub(super) fn note(
         &mut self,
         place: &Place<'_>,
         part: Part,
@@ -284,8 +164,11 @@ impl Faults {
         hint: Option<String>,
     ) {
         self.errors += usize::from(code.severity() == Severity::Error);
-        let (pointer, repeats) = (place.pointer(), place.repeats());
-        self.found.push(Fault { code, pointer, repeats, part, message, hint });
+        if self.found.len() < FAULTS_AT_MOST {
+            self.found.push(Fault { code, pointer: place.pointer(), part, message, hint });
+        } else {
+            self.untold += 1;
+        }
     }
 }
 

@@ -1,22 +1,20 @@
 //! Schedules as authors write them: strict reading of JSON into a checked [`Schedule`].
 
 mod canonical;
+mod code;
 mod document;
 mod fault;
 mod raw;
 mod reader;
 mod reference;
-#[cfg(feature = "cli")]
 mod span;
 
-pub use document::{
-    Document, Documents, Finding, Form, ScheduleError, read_documents, read_schedule,
-};
-pub use fault::{Code, CodeError, Fault, Part, Repeat, Severity};
+pub use code::{Code, Severity};
+pub use document::{Document, Documents, Form, ScheduleError, read_documents, read_schedule};
+pub use fault::{Fault, Part};
 pub use reader::Declaration;
 pub use reference::{Reference, ReferenceError};
-#[cfg(feature = "cli")]
-pub use span::{LineIndex, Position, spans};
+pub use span::locate;
 
 use crate::time::{Cadence, Interval, PHASE_CAP_MS, spread_phase_ms};
 

@@ -1,224 +1,268 @@
-//! Where a fault stands in its text: from pointers to spans, lines and columns.
+//! Where in a text its faults stand: a byte range for each, found in one pass over the text.
 
-use std::collections::{HashMap, HashSet};
+use std::borrow::Cow;
+use std::collections::HashMap;
 use std::ops::Range;
-
-use jsonc_parser::tokens::Token;
-use jsonc_parser::{Scanner, ScannerOptions};
 
 use super::fault::{Fault, Part};
 
-/// A place in a text, for people.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Position {
-    /// The line, counted from 1.
-    pub line: usize,
-    /// The column in characters, counted from 1.
-    pub column: usize,
-}
-
-impl std::fmt::Display for Position {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}:{}", self.line, self.column)
-    }
-}
-
-/// Finds the positions of byte offsets in one text. Cheap for offsets in rising order.
-#[derive(Debug, Clone, Copy)]
-pub struct LineIndex<'a> {
-    text: &'a str,
-    line: usize,
-    line_at: usize,
-}
-
-impl<'a> LineIndex<'a> {
-    /// The index of a text whose first line is the line `first_line` of its file.
-    pub fn new(text: &'a str, first_line: usize) -> LineIndex<'a> {
-        LineIndex { text, line: first_line, line_at: 0 }
-    }
-
-    /// The position of a byte offset, which is that of its character.
-    pub fn position(&mut self, offset: usize) -> Position {
-        let offset = floor_char(self.text, offset);
-        if offset < self.line_at {
-            let lines = self.text[offset..self.line_at].matches('\n').count();
-            self.line -= lines;
-        } else {
-            self.line += self.text[self.line_at..offset].matches('\n').count();
-        }
-        self.line_at = self.text[..offset].rfind('\n').map_or(0, |at| at + 1);
-        let column = self.text[self.line_at..offset].chars().count() + 1;
-        Position { line: self.line, column }
-    }
-}
-
-/// The byte span of each fault in the JSON text that holds it, found in one pass over the text. A
-/// fault whose pointer leads nowhere spans the whole text.
+/// The byte range of each fault in the text that has it, in the order of the faults.
 ///
-/// The text must be valid JSON, as it is wherever a fault has a pointer.
-pub fn spans<'f>(text: &str, faults: impl IntoIterator<Item = &'f Fault>) -> Vec<Range<usize>> {
-    let mut wanted = Wanted { nodes: vec![Node::default()] };
-    let mut spans = Vec::new();
-    for fault in faults {
-        wanted.add(fault, spans.len());
-        spans.push(whole(text));
-    }
-    let mut walk = Walk { wanted: &wanted, frames: Vec::new(), next: Some(0), spans };
-    let options = ScannerOptions::default();
-    let mut scanner = Scanner::new(text, &options);
-    while let Ok(Some(token)) = scanner.scan() {
-        walk.token(token, scanner.token_start()..scanner.token_end());
-    }
-    walk.spans
-}
-
-/// The last place at or before `offset` at which a character begins, or the end of the text.
-fn floor_char(text: &str, offset: usize) -> usize {
-    let mut offset = offset.min(text.len());
-    while !text.is_char_boundary(offset) {
-        offset -= 1;
-    }
-    offset
-}
-
-fn whole(text: &str) -> Range<usize> {
-    let start = text.len() - text.trim_start().len();
-    start..text.trim_end().len().max(start)
-}
-
-/// The pointers that are looked for, as a tree.
-struct Wanted {
-    nodes: Vec<Node>,
-}
-
-#[derive(Default)]
-struct Node {
-    /// By key or index, and how many equal keys come before it.
-    children: HashMap<(String, usize), usize>,
-    /// Those keys of which some member is looked for.
-    keys: HashSet<String>,
-    /// The faults of the key and of the value.
-    key_faults: Vec<usize>,
-    value_faults: Vec<usize>,
-}
-
-impl Wanted {
-    fn add(&mut self, fault: &Fault, number: usize) {
-        let mut at = 0;
-        for (step, key) in fault.pointer.split('/').skip(1).enumerate() {
-            let key = key.replace("~1", "/").replace("~0", "~");
-            let repeat = fault.repeats.iter().find(|repeat| repeat.step == step);
-            let earlier = repeat.map_or(0, |repeat| repeat.earlier);
-            let next = self.nodes.len();
-            let node = &mut self.nodes[at];
-            node.keys.insert(key.clone());
-            at = *node.children.entry((key, earlier)).or_insert(next);
-            if at == next {
-                self.nodes.push(Node::default());
-            }
-        }
+/// The range of a key or a text includes its quotes. Where a pointer leads nowhere, which no fault
+/// of the text itself does, the range is that of the innermost value on its way.
+pub fn locate<'f>(text: &str, faults: impl IntoIterator<Item = &'f Fault>) -> Vec<Range<usize>> {
+    let mut ranges = Vec::new();
+    let mut root = Wanted::default();
+    for (index, fault) in faults.into_iter().enumerate() {
+        ranges.push(0..0);
         match fault.part {
-            Part::Key => self.nodes[at].key_faults.push(number),
-            Part::Value => self.nodes[at].value_faults.push(number),
+            Part::Byte { at } => ranges[index] = token_at(text, at),
+            part => root.want(&fault.pointer, part, index),
         }
+    }
+    if !root.is_empty() {
+        let mut scanner = Scanner { text: text.as_bytes(), at: 0, ranges: &mut ranges };
+        scanner.value(&root, None);
+    }
+    ranges
+}
+
+/// The faults in and below one value.
+#[derive(Default)]
+struct Wanted<'f> {
+    /// Faults of the value itself.
+    value: Vec<usize>,
+    /// Faults of the key before it.
+    key: Vec<usize>,
+    /// Faults of the keys of later members of the same name: how many come before, which fault.
+    repeats: Vec<(usize, usize)>,
+    /// Faults of its members and items.
+    inside: HashMap<Cow<'f, str>, Wanted<'f>>,
+}
+
+impl<'f> Wanted<'f> {
+    fn want(&mut self, pointer: &'f str, part: Part, fault: usize) {
+        let mut wanted = self;
+        for step in pointer.split('/').skip(1) {
+            wanted = wanted.inside.entry(unescaped(step)).or_default();
+        }
+        match part {
+            // The root has no key.
+            Part::Key if pointer.is_empty() => wanted.value.push(fault),
+            Part::Key => wanted.key.push(fault),
+            Part::Repeat { nth } => wanted.repeats.push((nth, fault)),
+            Part::Value | Part::Byte { .. } => wanted.value.push(fault),
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.value.is_empty() && self.inside.is_empty()
     }
 }
 
-/// One pass over the tokens of a text. `next` is the node of the value that comes next.
-struct Walk<'w> {
-    wanted: &'w Wanted,
-    frames: Vec<Frame>,
-    next: Option<usize>,
-    spans: Vec<Range<usize>>,
+/// One step of an RFC 6901 pointer.
+fn unescaped(step: &str) -> Cow<'_, str> {
+    match step.contains('~') {
+        true => Cow::Owned(step.replace("~1", "/").replace("~0", "~")),
+        false => Cow::Borrowed(step),
+    }
 }
 
-/// An object or array that is open.
-struct Frame {
-    node: Option<usize>,
-    start: usize,
-    inside: Inside,
+/// The character at an offset, and the rest of its word.
+fn token_at(text: &str, at: usize) -> Range<usize> {
+    let rest = &text[at..];
+    let is_word = |char: char| char.is_alphanumeric() || matches!(char, '_' | '-' | '+' | '.');
+    let word: usize = rest.chars().take_while(|&char| is_word(char)).map(char::len_utf8).sum();
+    let first =
+        rest.chars().next().map_or(0, |char| if char == '\n' { 0 } else { char.len_utf8() });
+    at..at + word.max(first)
 }
 
-enum Inside {
-    Object { seen: HashMap<String, usize>, awaits_key: bool },
-    Array { index: usize },
+/// A walk over a text that serde_json has read, so that only its outline matters here.
+struct Scanner<'t, 'r> {
+    text: &'t [u8],
+    at: usize,
+    ranges: &'r mut [Range<usize>],
 }
 
-impl Walk<'_> {
-    fn token(&mut self, token: Token<'_>, range: Range<usize>) {
-        match token {
-            Token::OpenBrace => {
-                let inside = Inside::Object { seen: HashMap::new(), awaits_key: true };
-                self.open(inside, range.start);
+impl Scanner<'_, '_> {
+    /// Walks over one value and sets the ranges of what is wanted in it; `key` is the range of
+    /// the key before it. Its depth is that of the pointers, never that of the text.
+    fn value(&mut self, wanted: &Wanted<'_>, key: Option<Range<usize>>) {
+        self.blanks();
+        let start = self.at;
+        match self.peek() {
+            Some(b'{') if !wanted.inside.is_empty() => self.object(wanted),
+            Some(b'[') if !wanted.inside.is_empty() => self.array(wanted),
+            _ => self.skip_value(),
+        }
+        let range = start..self.at;
+        for &fault in &wanted.value {
+            self.ranges[fault] = range.clone();
+        }
+        // An item of a list has no key.
+        let key = key.unwrap_or(range);
+        for &fault in &wanted.key {
+            self.ranges[fault] = key.clone();
+        }
+    }
+
+    fn object(&mut self, wanted: &Wanted<'_>) {
+        let start = self.at;
+        let mut seen: HashMap<&str, usize> = HashMap::new();
+        self.at += 1;
+        loop {
+            self.blanks();
+            if self.peek() != Some(b'"') {
+                break;
             }
-            Token::OpenBracket => {
-                self.open(Inside::Array { index: 0 }, range.start);
-                self.next_item();
-            }
-            Token::CloseBrace | Token::CloseBracket => {
-                if let Some(frame) = self.frames.pop() {
-                    self.found(frame.node, frame.start..range.end);
+            let key = self.key();
+            let name = name_of(&self.text[key.clone()]);
+            self.blanks();
+            self.at += 1;
+            let Some((name, inner)) = wanted.inside.get_key_value(&*name) else {
+                self.blanks();
+                self.skip_value();
+                if !self.comma() {
+                    break;
                 }
+                continue;
+            };
+            let nth = seen.entry(name).or_default();
+            for &(_, fault) in inner.repeats.iter().filter(|(wanted, _)| wanted == nth) {
+                self.ranges[fault] = key.clone();
             }
-            Token::Comma => match self.frames.last_mut().map(|frame| &mut frame.inside) {
-                Some(Inside::Object { awaits_key, .. }) => *awaits_key = true,
-                Some(Inside::Array { index }) => {
-                    *index += 1;
-                    self.next_item();
+            *nth += 1;
+            if *nth == 1 {
+                self.value(inner, Some(key));
+            } else {
+                self.blanks();
+                self.skip_value();
+            }
+            if !self.comma() {
+                break;
+            }
+        }
+        self.close();
+        self.settle_missing(wanted, &seen, start..self.at);
+    }
+
+    fn array(&mut self, wanted: &Wanted<'_>) {
+        let start = self.at;
+        let mut seen: HashMap<&str, usize> = HashMap::new();
+        let mut index = 0_usize;
+        self.at += 1;
+        self.blanks();
+        while self.peek().is_some_and(|byte| byte != b']') {
+            match wanted.inside.get_key_value(&*index.to_string()) {
+                Some((name, inner)) => {
+                    seen.insert(name, 1);
+                    self.value(inner, None);
                 }
-                None => {}
-            },
-            Token::String(text) => {
-                if !self.key(&text, &range) {
-                    self.found(self.next, range);
+                None => self.skip_value(),
+            }
+            index += 1;
+            if !self.comma() {
+                break;
+            }
+            self.blanks();
+        }
+        self.close();
+        self.settle_missing(wanted, &seen, start..self.at);
+    }
+
+    /// What is wanted and not there stands, as far as anyone can say, where it should be.
+    fn settle_missing(
+        &mut self,
+        wanted: &Wanted<'_>,
+        seen: &HashMap<&str, usize>,
+        range: Range<usize>,
+    ) {
+        for (_, missing) in wanted.inside.iter().filter(|(name, _)| !seen.contains_key(&***name)) {
+            let repeats = missing.repeats.iter().map(|(_, fault)| fault);
+            for &fault in missing.value.iter().chain(&missing.key).chain(repeats) {
+                self.ranges[fault] = range.clone();
+            }
+            self.settle_missing(missing, &HashMap::new(), range.clone());
+        }
+    }
+
+    /// Walks over a value without a look inside, and without recursion.
+    fn skip_value(&mut self) {
+        let mut depth = 0_usize;
+        while let Some(byte) = self.peek() {
+            match byte {
+                b'"' => self.string(),
+                b'{' | b'[' => {
+                    depth += 1;
+                    self.at += 1;
                 }
+                b'}' | b']' => {
+                    depth = depth.saturating_sub(1);
+                    self.at += 1;
+                }
+                b',' | b':' | b' ' | b'\t' | b'\r' | b'\n' => self.at += 1,
+                _ => self.word(),
             }
-            Token::Colon | Token::CommentLine(_) | Token::CommentBlock(_) => {}
-            Token::Word(_) | Token::Boolean(_) | Token::Number(_) | Token::Null => {
-                self.found(self.next, range);
-            }
-        }
-    }
-
-    fn open(&mut self, inside: Inside, start: usize) {
-        self.frames.push(Frame { node: self.next.take(), start, inside });
-    }
-
-    /// Takes a string for a key, if a key is what comes next.
-    fn key(&mut self, key: &str, range: &Range<usize>) -> bool {
-        let Some(Frame { node, inside: Inside::Object { seen, awaits_key }, .. }) =
-            self.frames.last_mut()
-        else {
-            return false;
-        };
-        if !std::mem::take(awaits_key) {
-            return false;
-        }
-        let node = node.map(|node| &self.wanted.nodes[node]);
-        self.next = node.filter(|node| node.keys.contains(key)).and_then(|node| {
-            let earlier = seen.entry(key.to_string()).or_default();
-            *earlier += 1;
-            node.children.get(&(key.to_string(), *earlier - 1)).copied()
-        });
-        if let Some(next) = self.next {
-            for &fault in &self.wanted.nodes[next].key_faults {
-                self.spans[fault] = range.clone();
+            if depth == 0 {
+                return;
             }
         }
-        true
     }
 
-    /// Makes ready for the next item of the array that is open.
-    fn next_item(&mut self) {
-        if let Some(Frame { node, inside: Inside::Array { index }, .. }) = self.frames.last() {
-            let node = node.map(|node| &self.wanted.nodes[node]);
-            self.next = node.and_then(|node| node.children.get(&(index.to_string(), 0)).copied());
+    /// Walks over a string, and gives its range.
+    fn key(&mut self) -> Range<usize> {
+        let start = self.at;
+        self.string();
+        start..self.at
+    }
+
+    fn string(&mut self) {
+        self.at += 1;
+        while let Some(byte) = self.peek() {
+            self.at += if byte == b'\\' { 2 } else { 1 };
+            if byte == b'"' {
+                break;
+            }
+        }
+        self.at = self.at.min(self.text.len());
+    }
+
+    /// Walks over a number, `true`, `false` or `null`.
+    fn word(&mut self) {
+        while self.peek().is_some_and(|byte| !b",:]}[{\" \t\r\n".contains(&byte)) {
+            self.at += 1;
         }
     }
 
-    fn found(&mut self, node: Option<usize>, range: Range<usize>) {
-        for &fault in node.iter().flat_map(|&node| &self.wanted.nodes[node].value_faults) {
-            self.spans[fault] = range.clone();
+    fn blanks(&mut self) {
+        while self.peek().is_some_and(|byte| b" \t\r\n".contains(&byte)) {
+            self.at += 1;
         }
     }
+
+    fn comma(&mut self) -> bool {
+        self.blanks();
+        let is_comma = self.peek() == Some(b',');
+        self.at += usize::from(is_comma);
+        is_comma
+    }
+
+    fn close(&mut self) {
+        self.blanks();
+        self.at = (self.at + 1).min(self.text.len());
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.text.get(self.at).copied()
+    }
+}
+
+/// The text of a quoted key, its escapes read.
+fn name_of(quoted: &[u8]) -> Cow<'_, str> {
+    if !quoted.contains(&b'\\') {
+        let inner = quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or_default();
+        return String::from_utf8_lossy(inner);
+    }
+    serde_json::from_slice(quoted).map_or(Cow::Borrowed(""), Cow::Owned)
 }

@@ -14,7 +14,7 @@ use super::dst::{Authored, Dst, Fold, Gap, Resolution};
 use super::times::Times;
 use super::zone::{Segment, Zone};
 
-const DAY_S: i64 = 86_400;
+pub(super) const DAY_S: i64 = 86_400;
 
 /// A calendar cadence: times of day, on some days, in a zone.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -180,7 +180,7 @@ impl Calendar {
     }
 
     /// The first local time of the cadence at or after `local_s`.
-    fn local_at_or_after(&self, local_s: i64) -> Option<i64> {
+    pub(super) fn local_at_or_after(&self, local_s: i64) -> Option<i64> {
         let (day, second) = (local_s.div_euclid(DAY_S), local_s.rem_euclid(DAY_S));
         let found = self.days.at_or_after(day)?;
         if found == day {
@@ -204,7 +204,7 @@ impl Calendar {
     }
 
     /// How many local times of the cadence lie in `[from, to)`.
-    fn local_count(&self, from_s: i64, to_s: i64) -> i64 {
+    pub(super) fn local_count(&self, from_s: i64, to_s: i64) -> i64 {
         let split = |local_s: i64| {
             let (day, second) = (local_s.div_euclid(DAY_S), local_s.rem_euclid(DAY_S));
             (day, if self.days.contains(day) { self.times.below(second) } else { 0 })

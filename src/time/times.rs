@@ -57,6 +57,11 @@ impl TimeOfDay {
     /// 00:00:00.
     pub const MIDNIGHT: TimeOfDay = TimeOfDay { second: 0 };
 
+    /// The time of day of a local time in seconds.
+    pub(crate) fn of_second(local_s: i64) -> TimeOfDay {
+        TimeOfDay { second: local_s.rem_euclid(86_400) as u32 }
+    }
+
     /// Seconds since midnight, 0 to 86,399.
     pub const fn second_of_day(self) -> u32 {
         self.second

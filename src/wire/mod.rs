@@ -5,13 +5,13 @@ mod batch;
 #[cfg(feature = "cli")]
 mod csv;
 mod decisions;
+#[cfg(feature = "cli")]
+mod diagnostics;
 mod json;
 mod plan;
 mod problem;
 mod records;
 mod registry;
-#[cfg(feature = "cli")]
-pub mod report;
 mod row;
 #[cfg(feature = "cli")]
 mod sheet;
@@ -21,9 +21,14 @@ mod text;
 
 pub use batch::{BATCH_LIMIT, BatchError, Line, read_batch};
 pub use decisions::{FindingRow, PauseRow};
+#[cfg(feature = "cli")]
+pub use diagnostics::{
+    Case, Diagnostic, DiagnosticForm, Reporter, Source, Span, Strictness, Style, Summary, cases,
+    reporter,
+};
 pub use json::{OUTPUT_LIMIT_BYTES, OutputError, checked_output, to_json};
 pub use plan::{ClaimRow, DueRow, PlanRow, SkippedRow};
-pub use problem::{Problem, Warning};
+pub use problem::{Problem, Remark, Warning};
 pub use records::{AnswerRow, AttemptRow, RunRow, SkipRow};
 pub use registry::{StandingRow, SyncRow};
 pub use row::{Cells, Column, IdParts, Json, Millis, Prose, Row, Shown, Value};

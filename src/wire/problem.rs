@@ -29,8 +29,17 @@ row!(Warning<'_>: row => {
     data "severity" = "warning",
 });
 
+/// What a command says that is worth knowing and no fault.
+#[derive(Debug, Clone, Copy)]
+pub struct Remark<'a>(pub &'a Problem);
+
+row!(Remark<'_>: row => {
+    ..Problem = row.0, tables show ["code", "message", "hint"],
+    data "severity" = "note",
+});
+
 impl Problem {
-    /// The text for people, `severity` being `error` or `warning`: one line, and one more for the
+    /// The text for people, `severity` being `error`, `warning` or `note`: one line, and one more for the
     /// hint.
     pub fn to_text(&self, severity: &str) -> String {
         let mut text = format!("{severity}: {}\n", escape_controls(&self.message));

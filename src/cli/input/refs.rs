@@ -1,77 +1,123 @@
-//! Refs that were declared so far, to find the one that is declared twice.
+//! Refs that several documents declare, found with eight to twelve bytes for each ref.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
-use crate::schedule::{Code, Fault, LineIndex, Part, Reference, spans};
+use crate::schedule::{Code, Documents, Fault, Part, Reference, locate};
+use crate::wire::Source;
 
-use super::source::{Source, Text};
-
-/// The text that declares a ref.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Declared {
-    pub(super) source: usize,
-    /// The line at which the text begins.
-    pub(super) first_line: usize,
-}
-
-/// Where each ref was declared first.
-#[derive(Debug, Default)]
+/// A hash of every ref that was read, in the order of reading. Refs are told apart by reading
+/// them again, and only where two hashes are equal.
+#[derive(Default)]
 pub(super) struct Refs {
-    declared: HashMap<Reference, Declared>,
+    hashes: Vec<u64>,
+    /// The files that were begun, each with the number of refs before it.
+    files: Vec<(usize, usize)>,
 }
 
 impl Refs {
-    /// Notes a declaration, and gives back the earlier one if there is one.
-    pub(super) fn declare(
-        &mut self,
-        reference: &Reference,
-        declared: Declared,
-    ) -> Option<Declared> {
-        match self.declared.entry(reference.clone()) {
-            Entry::Occupied(entry) => Some(*entry.get()),
-            Entry::Vacant(entry) => {
-                entry.insert(declared);
-                None
+    /// Says that the refs to come stand in this file.
+    pub(super) fn begin_file(&mut self, file: usize) {
+        self.files.push((file, self.hashes.len()));
+    }
+
+    /// Notes the refs of a text.
+    pub(super) fn note(&mut self, documents: &Documents) {
+        for reference in references(documents) {
+            if self.hashes.len() == self.hashes.capacity() {
+                // Doubling would take twice what is needed.
+                self.hashes.reserve_exact(64 + self.hashes.len() / 4);
             }
+            self.hashes.push(hash(reference));
         }
     }
 
-    /// The place of a declaration, for people: its text is read again.
-    pub(super) fn locate(
-        &self,
-        sources: &[Source],
-        declared: Declared,
-        reference: &Reference,
-    ) -> String {
-        let source = &sources[declared.source];
-        let place = source.texts().ok().and_then(|mut texts| {
-            while let Ok(Some(text)) = texts.next() {
-                if text.first_line == declared.first_line {
-                    return Some(position(&text, reference));
-                }
+    /// The refs that share their hash with another one.
+    pub(super) fn suspects(&self) -> Suspects {
+        let count = u32::try_from(self.hashes.len()).unwrap_or(u32::MAX);
+        let mut sorted: Vec<u32> = (0..count).collect();
+        sorted.sort_unstable_by_key(|&index| (self.hashes[index as usize], index));
+        let mut refs = HashSet::new();
+        for pair in sorted.windows(2) {
+            if self.hashes[pair[0] as usize] == self.hashes[pair[1] as usize] {
+                refs.extend(pair.iter().map(|&index| index as usize));
             }
-            None
-        });
-        match place {
-            Some(place) => format!("{}:{place}", source.name()),
-            None => source.name().to_string(),
         }
+        drop(sorted);
+        let mut files = Vec::new();
+        for (at, &(file, first)) in self.files.iter().enumerate() {
+            let end = self.files.get(at + 1).map_or(self.hashes.len(), |&(_, first)| first);
+            if (first..end).any(|index| refs.contains(&index)) {
+                files.push((file, first));
+            }
+        }
+        files.reverse();
+        Suspects { refs, files, next: 0, first: HashMap::new() }
     }
 }
 
-fn position(text: &Text<'_>, reference: &Reference) -> String {
-    let member = reference.as_str().replace('~', "~0").replace('/', "~1");
-    let of = |pointer, part| Fault {
-        code: Code::DuplicateRef,
-        pointer,
-        repeats: Vec::new(),
-        part,
-        message: String::new(),
-        hint: None,
-    };
-    let places =
-        [of("/ref".to_owned(), Part::Value), of(format!("/workflows/{member}"), Part::Key)];
-    let start = spans(&text.content, &places).into_iter().map(|span| span.start).max();
-    LineIndex::new(&text.content, text.first_line).position(start.unwrap_or(0)).to_string()
+/// Refs that may be declared twice, met again in the order of reading.
+pub(super) struct Suspects {
+    /// By their number in the order of reading.
+    refs: HashSet<usize>,
+    /// The files that hold some, the next one last, each with the number of refs before it.
+    files: Vec<(usize, usize)>,
+    /// The number of the next ref.
+    next: usize,
+    /// Where each was declared first.
+    first: HashMap<Reference, String>,
+}
+
+impl Suspects {
+    /// The next file that holds some.
+    pub(super) fn begin_file(&mut self) -> Option<usize> {
+        let (file, first) = self.files.pop()?;
+        self.next = first;
+        Some(file)
+    }
+
+    /// Leaves only the workflows whose ref was declared before, with that as their only fault.
+    pub(super) fn keep_duplicates(&mut self, documents: &mut Documents, source: Source<'_>) {
+        documents.faults.clear();
+        documents.documents.retain_mut(|document| {
+            let Some(reference) = &document.reference else { return false };
+            let index = self.next;
+            self.next += 1;
+            if !self.refs.contains(&index) {
+                return false;
+            }
+            let (pointer, part) = match document.pointer.as_str() {
+                "" => ("/ref".to_owned(), Part::Value),
+                pointer => (pointer.to_owned(), Part::Key),
+            };
+            let code = Code::DuplicateRef;
+            let mut fault = Fault { code, pointer, part, message: String::new(), hint: None };
+            let Some(first) = self.first.get(reference) else {
+                self.first.insert(reference.clone(), place(source, &fault));
+                return false;
+            };
+            fault.message = format!("`{reference}` is declared in {first} too");
+            fault.hint = Some("rename or remove one of them".to_owned());
+            document.declaration = None;
+            document.faults = vec![fault];
+            true
+        });
+    }
+}
+
+/// The file and the line of a fault.
+fn place(source: Source<'_>, fault: &Fault) -> String {
+    let start = locate(source.text, [fault]).first().map_or(0, |range| range.start);
+    let lines_before = source.text[..start].matches('\n').count() as u64;
+    format!("{}:{}", source.file, source.first_line + lines_before)
+}
+
+fn references(documents: &Documents) -> impl Iterator<Item = &Reference> {
+    documents.documents.iter().filter_map(|document| document.reference.as_ref())
+}
+
+fn hash(reference: &Reference) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    reference.as_str().hash(&mut hasher);
+    hasher.finish()
 }

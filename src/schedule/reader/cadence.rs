@@ -2,17 +2,18 @@
 
 use std::str::FromStr;
 
-use crate::schedule::fault::{Code, Faults, Place, nearest};
+use crate::schedule::code::Code;
+use crate::schedule::fault::{Faults, Place, nearest};
 use crate::schedule::raw::{Value, shown};
 use crate::time::{
-    Cadence, Calendar, Cron, Days, DaysError, Dst, Fold, Gap, Interval, IntervalError, TimeOfDay,
-    Times, TimesError, Weekday, Zone, duration,
+    Cadence, Calendar, Cron, Days, DaysError, Dst, Fold, Gap, Interval, TimeOfDay, Times,
+    TimesError, Weekday, Zone,
 };
 
 use super::object::Object;
-use super::{described, read_duration};
+use super::{advice, described, read_duration};
 
-const CADENCES: [&str; 4] = ["day", "week", "month", "cron"];
+const CADENCES: &[&str] = &["day", "week", "month", "cron"];
 
 /// What `every` says.
 enum Every {
@@ -25,7 +26,7 @@ pub(super) fn read(schedule: &Object<'_, '_>, faults: &mut Faults) -> Option<Cad
         None => {
             let message = "a schedule needs `every`".to_owned();
             let hint = "write an interval such as \"5m\", or a cadence such as {\"day\": {\"at\": \"07:00\"}}";
-            faults.value(schedule.place, Code::MissingKey, message, hint.to_owned());
+            faults.key(schedule.place, Code::MissingKey, message, hint.to_owned());
             None
         }
         Some(every) => read_every(every, &schedule.place.key("every"), faults),
@@ -59,7 +60,7 @@ fn read_every(value: &Value<'_>, place: &Place<'_>, faults: &mut Faults) -> Opti
     match value {
         Value::String(_) => read_interval(value, place, faults).map(Every::Interval),
         Value::Object(entries) => {
-            let object = Object::read(entries, place, &CADENCES, faults);
+            let object = Object::read(entries, place, CADENCES, faults);
             let key = object.only_key("a cadence", faults)?;
             let place = place.key(key);
             read_cadence(key, object.get(key)?, &place, faults)
@@ -74,22 +75,16 @@ fn read_every(value: &Value<'_>, place: &Place<'_>, faults: &mut Faults) -> Opti
 }
 
 fn read_interval(value: &Value<'_>, place: &Place<'_>, faults: &mut Faults) -> Option<Interval> {
+    if let Some(hint) = advice::cadence_for(value) {
+        let message = format!("`{value}` is not an interval");
+        faults.value(place, Code::BadInterval, message, hint);
+        return None;
+    }
     let ms = read_duration(value, place, faults)?;
     Interval::from_ms(ms)
         .map_err(|error| {
-            let hint = match error {
-                IntervalError::OffGrid { shorter_ms, longer_ms } => {
-                    let [shorter, longer] = [shorter_ms, longer_ms].map(duration::format_ms);
-                    Some(format!("use `{shorter}` or `{longer}`"))
-                }
-                _ => None,
-            };
-            faults.value(
-                place,
-                Code::BadInterval,
-                format!("`{value}` is not an interval: {error}"),
-                hint,
-            );
+            let message = format!("`{value}` is not an interval: {error}");
+            faults.value(place, Code::BadInterval, message, advice::nearest_intervals(ms, error));
         })
         .ok()
 }
@@ -100,7 +95,7 @@ fn read_cadence(
     place: &Place<'_>,
     faults: &mut Faults,
 ) -> Option<Every> {
-    let known: &[&str] = match key {
+    let known: &'static [&str] = match key {
         "cron" => return read_cron(value, place, faults),
         "day" => &["at"],
         "week" | "month" => &["on", "at"],
@@ -118,7 +113,7 @@ fn read_cadence(
                     "\"on\": 1, or \"on\": \"last\""
                 };
                 let message = format!("a {key} cadence needs `on`");
-                faults.value(place, Code::MissingKey, message, format!("write {hint}"));
+                faults.key(place, Code::MissingKey, message, format!("write {hint}"));
                 None
             }
             Some(on) if key == "week" => read_weekdays(on, &place.key("on"), faults),
@@ -185,9 +180,7 @@ fn read_times(value: &Value<'_>, place: &Place<'_>, faults: &mut Faults) -> Opti
         TimeOfDay::from_str(text)
             .map_err(|_| {
                 let message = format!("`{}` is not a time of day", shown(text));
-                let hint = time_hint(text)
-                    .unwrap_or("write HH:MM or HH:MM:SS, 00:00 to 23:59:59".to_owned());
-                faults.value(place, Code::BadTime, message, hint);
+                faults.value(place, Code::BadTime, message, advice::time(text));
             })
             .ok()
     })?;
@@ -203,18 +196,6 @@ fn read_times(value: &Value<'_>, place: &Place<'_>, faults: &mut Faults) -> Opti
         .ok()
 }
 
-/// `7:00`, `0700` and the like, as they should be written.
-fn time_hint(text: &str) -> Option<String> {
-    let padded = match text.len() {
-        4 if text.bytes().all(|byte| byte.is_ascii_digit()) => {
-            format!("{}:{}", &text[..2], &text[2..])
-        }
-        _ if text == "24:00" => return Some("write `00:00`, of the next day".to_owned()),
-        _ => format!("0{text}"),
-    };
-    TimeOfDay::from_str(&padded).ok().map(|_| format!("write `{padded}`"))
-}
-
 fn read_weekdays(value: &Value<'_>, place: &Place<'_>, faults: &mut Faults) -> Option<Days> {
     let weekdays = one_or_more(value, place, faults, |value, place, faults| {
         let named = match value {
@@ -225,31 +206,11 @@ fn read_weekdays(value: &Value<'_>, place: &Place<'_>, faults: &mut Faults) -> O
         };
         if named.is_none() {
             let message = format!("{} is not a weekday", quoted(value));
-            let hint = match weekday_hint(value) {
-                Some(weekday) => format!("write \"{weekday}\""),
-                None => "write \"monday\" to \"sunday\"".to_owned(),
-            };
-            faults.value(place, Code::BadWeekday, message, hint);
+            faults.value(place, Code::BadWeekday, message, advice::weekday(value));
         }
         named
     })?;
     days(Days::weekdays(&weekdays), place, faults)
-}
-
-/// The weekday that was probably meant: `Mon`, `MONDAY`, `mondya`, or 1.
-fn weekday_hint(value: &Value<'_>) -> Option<&'static str> {
-    let names = Weekday::ALL.map(Weekday::as_str);
-    match value {
-        // 1 is Monday to everybody; 0 and 7 are Sunday to cron.
-        Value::Integer(number) => names.get(usize::try_from((*number + 6) % 7).ok()?).copied(),
-        Value::String(text) => {
-            let lower = text.to_lowercase();
-            let begins =
-                names.into_iter().find(|name| lower.len() >= 2 && name.starts_with(&lower));
-            begins.or_else(|| nearest(text, names))
-        }
-        _ => None,
-    }
 }
 
 fn read_month_days(value: &Value<'_>, place: &Place<'_>, faults: &mut Faults) -> Option<Days> {
@@ -258,16 +219,7 @@ fn read_month_days(value: &Value<'_>, place: &Place<'_>, faults: &mut Faults) ->
         Value::String(text) if text == "last" => Some(Days::LAST),
         other => {
             let message = format!("{} is not a day of the month", quoted(other));
-            let hint = match other {
-                Value::String(text) if text.parse::<u8>().is_ok() => {
-                    format!("write {text}, without quotes")
-                }
-                Value::String(text) if text.eq_ignore_ascii_case("last") => {
-                    "write \"last\"".to_owned()
-                }
-                _ => "write 1 to 31, or \"last\"".to_owned(),
-            };
-            faults.value(place, Code::BadDay, message, hint);
+            faults.value(place, Code::BadDay, message, advice::day(other));
             None
         }
     })?;
@@ -293,13 +245,8 @@ fn read_zone(value: &Value<'_>, place: &Place<'_>, faults: &mut Faults) -> Optio
     let text = string(value, "a time zone", place, faults)?;
     Zone::get(text)
         .map_err(|error| {
-            let meant = error.spelling.or_else(|| nearest(text, Zone::names()).map(str::to_owned));
-            let hint = match meant {
-                Some(name) => format!("did you mean `{name}`?"),
-                None => "use an IANA name such as `Europe/Amsterdam`, or `UTC`".to_owned(),
-            };
             let message = format!("`{}` is not a time zone of the tz database", shown(text));
-            faults.value(place, Code::BadZone, message, hint);
+            faults.value(place, Code::BadZone, message, advice::zone(text, error.spelling));
         })
         .ok()
 }

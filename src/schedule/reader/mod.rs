@@ -1,13 +1,16 @@
 //! Strict reading of one schedule: every fault is noted, and nothing is dropped or defaulted in
 //! silence.
 
+mod advice;
 mod cadence;
+mod lint;
 mod object;
 mod policies;
 
-use crate::time::{Cadence, Interval, MS_PER_DAY, PHASE_CAP_MS, duration};
+use crate::time::{Cadence, PHASE_CAP_MS, duration};
 
-use super::fault::{Code, Faults, Place};
+use super::code::Code;
+use super::fault::{Faults, Place};
 use super::raw::{Value, shown};
 use super::{Definition, Phase, Schedule};
 use object::Object;
@@ -31,7 +34,7 @@ impl Declaration {
     }
 }
 
-const KEYS: [&str; 10] = [
+const KEYS: &[&str] = &[
     "every",
     "timezone",
     "delay",
@@ -54,7 +57,7 @@ pub(super) fn read(
         Value::Bool(false) => Some(Declaration::Unscheduled),
         Value::Object(entries) => {
             let errors = faults.errors();
-            let object = Object::read(entries, place, &KEYS, faults);
+            let object = Object::read(entries, place, KEYS, faults);
             let schedule = read_schedule(&object, faults);
             if faults.errors() > errors { None } else { schedule.map(Declaration::Scheduled) }
         }
@@ -82,7 +85,7 @@ fn read_schedule(object: &Object<'_, '_>, faults: &mut Faults) -> Option<Schedul
         delay_ms,
     };
     let schedule = Schedule { definition, policies: policies? };
-    warn(&schedule, object, faults);
+    lint::warn(&schedule, object, faults);
     Some(schedule)
 }
 
@@ -123,52 +126,6 @@ fn read_phase(value: &Value<'_>, place: &Place<'_>, faults: &mut Faults) -> Opti
 
 fn is_interval_of(cadence: &Cadence, window_ms: i64) -> bool {
     matches!(cadence, Cadence::Interval(interval) if interval.as_ms() == window_ms)
-}
-
-/// Notes what is allowed and yet probably not what the author means.
-fn warn(schedule: &Schedule, object: &Object<'_, '_>, faults: &mut Faults) {
-    let Schedule { definition, policies } = schedule;
-    if let Cadence::Interval(interval) = definition.cadence {
-        warn_of_interval(interval, definition, object, faults);
-    }
-    if policies.max_age_ms.is_some_and(|max_age_ms| definition.delay_ms > max_age_ms) {
-        let message = "the delay is longer than `max_age`".to_owned();
-        let hint =
-            "`max_age` counts from the due instant, and `delay` moves only the window".to_owned();
-        faults.value(&object.place.key("delay"), Code::LongDelay, message, hint);
-    }
-}
-
-fn warn_of_interval(
-    interval: Interval,
-    definition: &Definition,
-    object: &Object<'_, '_>,
-    faults: &mut Faults,
-) {
-    let shown = duration::format_ms(interval.as_ms());
-    if interval.as_ms() == 7 * MS_PER_DAY {
-        let message = format!("`{shown}` is a grid of Thursdays, the weekday of the epoch");
-        let hint = "use {\"week\": {\"on\": …}} for a weekday of your choice".to_owned();
-        faults.value(&object.place.key("every"), Code::ThursdayGrid, message, hint);
-    }
-    if let Some(window_ms) = definition.window_ms.filter(|&window_ms| window_ms < interval.as_ms())
-    {
-        let left_out = duration::format_ms(interval.as_ms() - window_ms);
-        let message = format!(
-            "the window is shorter than the interval: {left_out} of every {shown} is in no window"
-        );
-        faults.value(&object.place.key("window"), Code::WindowGap, message, None);
-    }
-    let phase_below_ms = match definition.phase {
-        Phase::Fixed { phase_ms } => phase_ms + 1,
-        Phase::Spread { cap_ms } => cap_ms,
-    };
-    if phase_below_ms > interval.as_ms() {
-        let message = format!(
-            "the phase may reach the interval of `{shown}`: a run may start after the next occurrence"
-        );
-        faults.value(&object.place.key("phase"), Code::LongPhase, message, None);
-    }
 }
 
 /// A duration of at least 0, in milliseconds.

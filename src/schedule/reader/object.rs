@@ -1,9 +1,9 @@
 //! An object with a known set of keys.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 
-use crate::schedule::fault::{Code, Faults, Place, nearest};
+use crate::schedule::code::Code;
+use crate::schedule::fault::{Faults, Place, nearest};
 use crate::schedule::raw::{Value, shown};
 
 use super::described;
@@ -12,6 +12,7 @@ use super::described;
 pub(super) struct Object<'v, 'p> {
     entries: &'v [(Cow<'v, str>, Value<'v>)],
     pub(super) place: &'p Place<'p>,
+    known: &'static [&'static str],
 }
 
 impl<'v, 'p> Object<'v, 'p> {
@@ -19,26 +20,26 @@ impl<'v, 'p> Object<'v, 'p> {
     pub(super) fn read(
         entries: &'v [(Cow<'v, str>, Value<'v>)],
         place: &'p Place<'p>,
-        known: &[&str],
+        known: &'static [&'static str],
         faults: &mut Faults,
     ) -> Object<'v, 'p> {
-        let mut seen: HashMap<&str, usize> = HashMap::new();
+        let mut given = vec![0; known.len()];
         for (key, _) in entries {
-            let count = seen.entry(key).or_default();
-            let place = place.key_again(key, *count);
-            *count += 1;
-            if !known.contains(&key.as_ref()) {
+            let Some(index) = known.iter().position(|name| name == key) else {
                 let message = format!("there is no key `{}` here", shown(key));
-                let hint =
-                    nearest(key, known.iter().copied()).map(|key| format!("did you mean `{key}`?"));
-                let keys = || format!("the keys here are {}", list(known));
-                faults.key(&place, Code::UnknownKey, message, hint.unwrap_or_else(keys));
-            } else if *count > 1 {
-                let message = format!("the key `{key}` is given twice");
-                faults.key(&place, Code::DuplicateKey, message, "keep one of them".to_owned());
+                let hint = match nearest(key, known.iter().copied()) {
+                    Some(key) => format!("did you mean `{key}`?"),
+                    None => format!("the keys here are {}", list(known)),
+                };
+                faults.key(&place.key(key), Code::UnknownKey, message, hint);
+                continue;
+            };
+            if given[index] > 0 {
+                faults.repeat(place, key, given[index]);
             }
+            given[index] += 1;
         }
-        Object { entries, place }
+        Object { entries, place, known }
     }
 
     /// Reads a value that must be an object, called `what` in messages.
@@ -46,7 +47,7 @@ impl<'v, 'p> Object<'v, 'p> {
         value: &'v Value<'v>,
         place: &'p Place<'p>,
         what: &str,
-        known: &[&str],
+        known: &'static [&'static str],
         faults: &mut Faults,
     ) -> Option<Object<'v, 'p>> {
         match value {
@@ -92,30 +93,25 @@ impl<'v, 'p> Object<'v, 'p> {
         }
     }
 
-    /// The only key of an object that must have exactly one of its known keys.
-    pub(super) fn only_key(&self, what: &str, faults: &mut Faults) -> Option<&'v str> {
-        match self.entries {
-            [(key, _)] => Some(key),
-            [] => {
-                faults.value(
-                    self.place,
-                    Code::MissingKey,
-                    format!("{what} must say which it is"),
-                    None,
-                );
-                None
+    /// The key of an object that must have exactly one of its known keys: the first, where there
+    /// are more, so that the faults behind it are found too.
+    pub(super) fn only_key(&self, what: &str, faults: &mut Faults) -> Option<&'static str> {
+        let given = |key: &str| self.known.iter().copied().find(|known| *known == key);
+        let mut keys = self.entries.iter().filter_map(|(key, _)| given(key));
+        let Some(first) = keys.next() else {
+            if self.entries.is_empty() {
+                let message = format!("{what} must say which it is");
+                let hint = format!("write one of {}", list(self.known));
+                faults.key(self.place, Code::MissingKey, message, hint);
             }
-            [_, (second, _), ..] => {
-                let message = format!("{what} is one thing, and here are several");
-                faults.key(
-                    &self.place.key(second),
-                    Code::OneOf,
-                    message,
-                    "keep one of the keys".to_owned(),
-                );
-                None
-            }
+            return None;
+        };
+        if let Some(second) = keys.find(|key| *key != first) {
+            let message = format!("{what} is one thing: `{first}` or `{second}`");
+            let hint = "keep one of the keys".to_owned();
+            faults.key(&self.place.key(second), Code::OneOf, message, hint);
         }
+        Some(first)
     }
 }
 

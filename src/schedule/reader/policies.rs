@@ -1,6 +1,7 @@
 //! `catch_up`, `first_run`, `overlap` and `max_attempts`: what to do about missed runs.
 
-use crate::schedule::fault::{Code, Faults, Place};
+use crate::schedule::code::Code;
+use crate::schedule::fault::{Faults, Place};
 use crate::schedule::raw::Value;
 use crate::schedule::{CatchUp, FirstRun, Overlap, Policies};
 
@@ -48,7 +49,8 @@ fn read_catch_up(
     let object = Object::of(value, place, "`catch_up`", &["latest", "backfill"], faults)?;
     let key = object.only_key("`catch_up`", faults)?;
     let inner_place = place.key(key);
-    let known: &[&str] = if key == "backfill" { &["limit", "max_age"] } else { &["max_age"] };
+    let known: &'static [&str] =
+        if key == "backfill" { &["limit", "max_age"] } else { &["max_age"] };
     let inner = Object::of(object.get(key)?, &inner_place, &format!("`{key}`"), known, faults)?;
     let max_age_ms = inner.optional("max_age", faults, read_duration);
     let catch_up = if key == "backfill" {
@@ -57,7 +59,7 @@ fn read_catch_up(
         })?;
         if limit.is_none() {
             let hint = format!("write \"limit\": N, 1 to {}", Policies::BACKFILL_LIMIT);
-            faults.value(
+            faults.key(
                 &inner_place,
                 Code::MissingKey,
                 "`backfill` needs a `limit`".to_owned(),

@@ -1,0 +1,138 @@
+//! Diagnostics for people: the line at fault with a caret below it, as rustc shows it.
+
+use std::borrow::Cow;
+use std::io::{self, Write};
+use std::ops::Range;
+
+use annotate_snippets::{AnnotationKind, Level, Message, Origin, Renderer, Snippet};
+
+use crate::schedule::Severity;
+
+use super::super::text::escape_controls;
+use super::{Case, Diagnostic, Reporter, Summary};
+
+/// Whether the text has colours. Nothing depends on them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Style {
+    /// It has none.
+    Plain,
+    /// It has.
+    Coloured,
+}
+
+/// So many bytes of a line are shown on either side of a fault.
+const CONTEXT_BYTES: usize = 120;
+
+/// So many bytes of a fault are shown.
+const FAULT_BYTES: usize = 160;
+
+pub(super) struct Human<W: Write> {
+    out: W,
+    renderer: Renderer,
+}
+
+impl<W: Write> Human<W> {
+    pub(super) fn new(style: Style, out: W) -> Human<W> {
+        let renderer = match style {
+            Style::Plain => Renderer::plain(),
+            Style::Coloured => Renderer::styled(),
+        };
+        Human { out, renderer }
+    }
+}
+
+impl<W: Write> Reporter for Human<W> {
+    fn case(&mut self, case: &Case<'_>) -> io::Result<()> {
+        for diagnostic in &case.diagnostics {
+            writeln!(self.out, "{}\n", rendered(diagnostic, &self.renderer))?;
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, _: &Summary) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+fn rendered(diagnostic: &Diagnostic<'_>, renderer: &Renderer) -> String {
+    let level = match diagnostic.severity {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+        Severity::Note => Level::NOTE,
+    };
+    let Excerpt { text, mark, is_cut_before } =
+        Excerpt::of(diagnostic.source.text, &diagnostic.range);
+    let span = diagnostic.span;
+    let line = usize::try_from(span.line).unwrap_or(usize::MAX);
+    let column = usize::try_from(span.column).unwrap_or(usize::MAX);
+    let file = escape_controls(diagnostic.source.file);
+    let snippet = Snippet::source(text).line_start(line);
+    let snippet = snippet.annotation(AnnotationKind::Primary.span(mark));
+    let hint =
+        diagnostic.hint.map(|hint| Level::HELP.with_name("hint").message(escape_controls(hint)));
+    let title =
+        level.primary_title(escape_controls(diagnostic.message)).id(diagnostic.code.as_str());
+    let group = if is_cut_before {
+        // The excerpt does not begin where its line does, so the column must be told.
+        let origin = Origin::path(file).line(line).char_column(column);
+        title.element(origin).element(snippet)
+    } else {
+        title.element(snippet.path(file))
+    };
+    let group = group.elements(pointer(diagnostic)).elements(hint);
+    renderer.render(&[group])
+}
+
+/// The longest pointer that is shown.
+const POINTER_BYTES: usize = 200;
+
+/// A line with the pointer, which the root of a text does not need.
+fn pointer<'a>(diagnostic: &Diagnostic<'a>) -> Option<Message<'a>> {
+    let pointer = diagnostic.pointer;
+    let cut = &pointer[..floor(pointer, POINTER_BYTES)];
+    let more = if cut.len() < pointer.len() { "…" } else { "" };
+    let text = format!("{}{more}", escape_controls(cut));
+    (!pointer.is_empty()).then(|| Level::NOTE.with_name("at").message(text))
+}
+
+/// The line at fault, or the part of it around the fault.
+struct Excerpt<'a> {
+    text: Cow<'a, str>,
+    /// The fault in it, to the end of the line at most.
+    mark: Range<usize>,
+    is_cut_before: bool,
+}
+
+impl Excerpt<'_> {
+    fn of<'a>(text: &'a str, range: &Range<usize>) -> Excerpt<'a> {
+        // Only the neighbourhood is looked at: a line may be as long as the text.
+        let window_end = floor(text, range.start + FAULT_BYTES + CONTEXT_BYTES);
+        let line_end = text[range.start..window_end].find('\n');
+        let line_end = line_end.map_or(window_end, |at| range.start + at);
+        let end = range.end.min(line_end).min(floor(text, range.start + FAULT_BYTES));
+        let from = floor(text, range.start.saturating_sub(CONTEXT_BYTES));
+        let from = text[from..range.start].rfind('\n').map_or(from, |at| from + at + 1);
+        let to = floor(text, end + CONTEXT_BYTES).min(line_end);
+        let is_cut_before = from > 0 && !text[..from].ends_with('\n');
+        let is_cut_after = to < text.len() && !text[to..].starts_with('\n');
+        let shown = text[from..to].trim_end_matches('\r');
+        let (before, after) =
+            (if is_cut_before { "…" } else { "" }, if is_cut_after { "…" } else { "" });
+        let mark_start = range.start - from + before.len();
+        let mark_end = (end - from).min(shown.len()) + before.len();
+        let text = match (before, after) {
+            ("", "") => Cow::Borrowed(shown),
+            _ => Cow::Owned(format!("{before}{shown}{after}")),
+        };
+        Excerpt { text, mark: mark_start.min(mark_end)..mark_end, is_cut_before }
+    }
+}
+
+/// The nearest boundary of a character at or before an offset.
+fn floor(text: &str, at: usize) -> usize {
+    let mut at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
