@@ -8,6 +8,9 @@
 //! - [`plan`]: what is owed, what is skipped and why
 //! - [`store`]: the records, in SQLite or in memory
 //! - [`wire`]: the rows that leave the process
+//! - [`clock`]: the one reader of the clock, and the one waiter
+//! - [`engine`]: read, plan, write: what may happen to the records, and the small runner
+//! - `cli`: the command line
 //!
 //! Nothing above `clock` knows what time it is: `now` is an argument everywhere else.
 
@@ -20,3 +23,8 @@ pub mod schedule;
 pub mod store;
 pub mod time;
 pub mod wire;
+
+/// The examples of the README, held to compile and to be right.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;

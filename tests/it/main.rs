@@ -6,6 +6,7 @@ mod faults;
 mod golden;
 mod lifecycle;
 mod properties;
+mod readme;
 mod simulation;
 mod store_suite;
 mod stories;

@@ -101,7 +101,7 @@ struct Bytes {
 impl<R: BufRead, E> Walk<'_, '_, R, E> {
     fn walk(mut self, form: FileForm) -> Result<(), Stop<E>> {
         match form {
-            FileForm::Lines => self.lines(Bytes::default()),
+            FileForm::Lines => self.lines(Bytes::default(), 1),
             FileForm::Json => self.whole(Bytes::default(), 1),
             FileForm::Unknown => self.unknown(),
         }
@@ -115,11 +115,12 @@ impl<R: BufRead, E> Walk<'_, '_, R, E> {
                 return Ok(());
             }
         }
+        // Before the blank lines that follow are read over.
+        let line = self.line - 1;
         let is_value = serde_json::from_slice::<IgnoredAny>(&first.bytes).is_ok();
         if is_value && self.has_more()? {
-            return self.lines(first);
+            return self.lines(first, line);
         }
-        let line = self.line - 1;
         self.whole(first, line)
     }
 
@@ -132,17 +133,19 @@ impl<R: BufRead, E> Walk<'_, '_, R, E> {
         self.tell(&bytes, Form::Json, first_line, 0.0).map(drop)
     }
 
-    /// Reads line after line; the first was taken in already if there is anything in it.
-    fn lines(&mut self, mut bytes: Bytes) -> Result<(), Stop<E>> {
+    /// Reads line after line; the first, which is line `line`, was taken in already if there is
+    /// anything in it.
+    fn lines(&mut self, mut bytes: Bytes, mut line: u64) -> Result<(), Stop<E>> {
         let mut has_line = !bytes.bytes.is_empty() || self.read_line(&mut bytes)?;
         while has_line {
             if !is_blank(&bytes.bytes) {
                 let before = self.read.saturating_sub(bytes.bytes.len() as u64);
                 let part = before as f64 / self.size.max(1) as f64;
-                if self.tell(&bytes, Form::Line, self.line - 1, part)?.is_break() {
+                if self.tell(&bytes, Form::Line, line, part)?.is_break() {
                     return Ok(());
                 }
             }
+            line = self.line;
             has_line = self.read_line(&mut bytes)?;
         }
         Ok(())
