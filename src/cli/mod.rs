@@ -19,6 +19,7 @@ mod plan;
 mod progress;
 mod records;
 mod release;
+mod request;
 mod run;
 mod runs;
 mod skips;
@@ -72,6 +73,10 @@ enum Command {
     Runs(With<runs::Runs>),
     /// Print what was skipped and why
     Skips(With<skips::Skips>),
+    /// Ask for runs beside the schedule: a backfill, a repetition, or one window
+    Request(With<request::Request>),
+    /// Withdraw pending runs
+    Cancel(With<request::Cancel>),
     /// Hold the scheduled runs of workflows back
     Pause(With<pause::Pause>),
     /// Let paused workflows go on
@@ -115,6 +120,8 @@ impl Command {
             Command::List(args) => args.run(list::list),
             Command::Runs(args) => args.run(runs::runs),
             Command::Skips(args) => args.run(skips::skips),
+            Command::Request(args) => args.run(request::request),
+            Command::Cancel(args) => args.run(request::cancel),
             Command::Pause(args) => args.run(pause::pause),
             Command::Resume(args) => args.run(pause::resume),
             Command::Verify(args) => args.run(verify::verify),

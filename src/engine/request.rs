@@ -104,6 +104,13 @@ pub struct Requested {
     pub left_out: BTreeMap<String, u64>,
 }
 
+impl Requested {
+    /// [`Requested::left_out`] as a JSON object.
+    pub fn left_out_json(&self) -> String {
+        json!(self.left_out).to_string()
+    }
+}
+
 /// Whether to carry a request out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequestMode {

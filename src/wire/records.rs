@@ -102,6 +102,16 @@ row!(SkipRow<'_>: row => {
 #[derive(Debug, Clone, Copy)]
 pub struct AnswerRow<'a>(pub &'a RunRecord);
 
+/// What a request asks for.
+#[derive(Debug, Clone, Copy)]
+pub struct RequestedRow<'a>(pub &'a RunRecord);
+
+row!(RequestedRow<'_>: row => {
+    ..DueRow<'_> = &DueRow::from(row.0),
+        tables show ["id", "window_start", "window_end"],
+    shown "state" = row.0.state.as_str(),
+});
+
 impl<'a> AnswerRow<'a> {
     fn id(&self) -> IdParts<'a> {
         let RunRecord { reference, key, .. } = self.0;
