@@ -2,9 +2,27 @@
 //!
 //! Each field becomes a set of bits, and the sets become the [`Days`] and [`Times`] of a calendar
 //! cadence, so a cron expression shares everything above: the next and the previous occurrence by
-//! field, counts by arithmetic, and one meaning of gaps and folds. Cron crates were weighed: they
-//! walk forward only, count by walking, and each has a meaning of its own where the clock changes.
+//! field, counts by arithmetic, and one meaning of gaps and folds.
+//!
+//! # Why no cron crate
+//!
+//! croner 4.0.3, the one whose clock changes are right by its own rules, was weighed:
+//!
+//! - Its rule where the clock changes is fixed, and depends on whether the minute or the hour is
+//!   a wildcard: what a gap swallows is dropped or moved to its end, and never shifted, and a
+//!   fold cannot be told to take its second pass. Here `dst` decides, alike for every cadence.
+//! - It steps through calendar fields of one zoned time after another: 0.4 to 2.7 µs for each
+//!   next or previous occurrence, and no count but by walking. The planner needs counts of
+//!   millions that were missed.
+//! - `0 0 30 2 *` is read, and each search for it runs for milliseconds up to the year 5000.
+//! - Its fields could be read alone, but `*/10` beside a weekday is either where cron means both,
+//!   `sat-sun`, `?`, `L`, `#`, `1,,2` and six fields are taken, and what it refuses has no hint.
+//!
+//! What is left to share would be smaller than the check that it means the same.
 
+use std::fmt;
+
+use super::civil::days_in_month;
 use super::days::{CronDays, Days, Matching};
 use super::times::{Grid, Times};
 
@@ -31,8 +49,26 @@ pub struct UnevenStep {
     pub field: &'static str,
     /// The step.
     pub step: u32,
-    /// The gap from its last value to the first one of the next round.
+    /// The gap from its last value to the first one of the next round: the whole field for a step
+    /// that reaches past it.
     pub last_gap: u32,
+}
+
+impl fmt::Display for UnevenStep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let UnevenStep { item, field, step, last_gap } = self;
+        let length = FIELDS.iter().find(|known| known.name == *field).map(Field::length);
+        if length == Some(*last_gap) {
+            return write!(
+                f,
+                "`{item}` reaches past the {field} field: it names its first value only"
+            );
+        }
+        write!(
+            f,
+            "`{item}` does not divide the {field} field: gaps of {step}, and of {last_gap} where it wraps"
+        )
+    }
 }
 
 /// A text is not a cron expression of this format.
@@ -144,13 +180,23 @@ fn read(text: &str) -> Result<Cron, Fault> {
         weekdays: from_monday(weekdays),
         matching: if starred(2) || starred(4) { Matching::Both } else { Matching::Either },
     });
-    let never = || ("no date of the calendar matches it".to_owned(), None);
     Ok(Cron {
-        days: days.ok_or_else(never)?,
+        days: days.ok_or_else(|| never(months as u16))?,
         times: Times::of_grid(Grid { minutes, hours: hours as u32 }),
         has_every_hour: starred(1),
         uneven_steps,
     })
+}
+
+/// No date matches: each month named is shorter than every day named.
+fn never(months: u16) -> Fault {
+    // The year 2000 was a leap year.
+    let longest = (1..=12).filter(|month| months >> month & 1 == 1);
+    let days = longest.map(|month| days_in_month(2000, month)).max().unwrap_or(0);
+    let hint = format!(
+        "the months named have at most {days} days; for their last day use {{\"month\": {{\"on\": \"last\"}}}}"
+    );
+    ("no date of the calendar matches it".to_owned(), Some(hint))
 }
 
 /// Weekdays with Sunday at bits 0 and 7, as bits from Monday at 0.
@@ -169,6 +215,9 @@ fn fields_of(text: &str) -> Result<[&str; 5], Fault> {
             "weekly" => Ok(["0", "0", "*", "*", "0"]),
             "monthly" => Ok(["0", "0", "1", "*", "*"]),
             "yearly" | "annually" => Ok(["0", "0", "1", "1", "*"]),
+            _ if name.starts_with("every") => {
+                fault("`@every` is not cron", "write the interval itself: \"every\": \"5m\"")
+            }
             _ => fault(
                 "there is no such name",
                 "use @hourly, @daily, @midnight, @weekly, @monthly, @yearly or @annually",
@@ -196,6 +245,11 @@ fn fields_of(text: &str) -> Result<[&str; 5], Fault> {
 }
 
 impl Field {
+    /// How many values `*` has.
+    const fn length(&self) -> u32 {
+        self.star_max - self.min + 1
+    }
+
     /// The set of a field's values, as bits.
     fn read(&self, text: &str, uneven_steps: &mut Vec<UnevenStep>) -> Result<u64, Fault> {
         text.split(',').try_fold(0, |set, item| Ok(set | self.read_item(item, uneven_steps)?))
@@ -208,7 +262,7 @@ impl Field {
             None => (item, None),
         };
         if range == "*" {
-            let (step, length) = (step.unwrap_or(1), self.star_max - self.min + 1);
+            let (step, length) = (step.unwrap_or(1), self.length());
             if length % step != 0 {
                 let last_gap = length - (length - 1) / step * step;
                 uneven_steps.push(UnevenStep {
@@ -226,7 +280,12 @@ impl Field {
                 None => Ok(1 << value),
                 Some(step) => Err((
                     format!("`{item}` has a step without a range"),
-                    Some(format!("write `{value}-{}/{step}`", self.star_max)),
+                    // 7 is Sunday, from which a step runs over the whole week.
+                    Some(format!(
+                        "write `{}-{}/{step}`",
+                        value % (self.star_max + 1),
+                        self.star_max
+                    )),
                 )),
             };
         };
@@ -248,7 +307,7 @@ impl Field {
 
     /// A set of values as a list that begins with a step over the whole field, where it holds one.
     fn starred_text(&self, set: u64) -> Option<String> {
-        let steps = 1..=self.star_max - self.min + 1;
+        let steps = 1..=self.length();
         let (step, covered) = steps
             .map(|step| (step, bits(self.min, self.star_max, step)))
             .find(|(_, covered)| set & covered == *covered)?;
@@ -263,6 +322,9 @@ impl Field {
             }
             None => return Ok(()),
             Some('?') => "write `*`",
+            Some('L' | 'l') if self.name == "day of week" => {
+                "the last weekday of a month cannot be expressed"
+            }
             Some('L' | 'l') => "for the last day of the month use {\"month\": {\"on\": \"last\"}}",
             Some('#') => {
                 "one weekday of a month is 1-7, 8-14, … with a check of the weekday in the job"
@@ -284,7 +346,7 @@ impl Field {
             Some(step) => Ok(step),
             None => Err((
                 format!("the step of `{item}` in the {} field is not a number", self.name),
-                None,
+                Some(format!("use a step of 1 to {}", self.star_max)),
             )),
         }
     }
@@ -318,7 +380,7 @@ impl Field {
         (first, last): (u32, u32),
         step: u32,
     ) -> Fault {
-        let length = self.star_max - self.min + 1;
+        let length = self.length();
         let by_name = number(from).is_none() && number(to).is_none();
         let values = (first..=last + length).step_by(step as usize).map(|value| {
             let value = (value - self.min) % length + self.min;
@@ -381,8 +443,24 @@ mod tests {
         refused("60 * * * *", "use 0 to 59");
         refused("0 0 * 13 *", "use 1 to 12, or jan to dec");
         refused("0 0 * * 8", "use 0 to 7, or sun to sat");
-        refused("0 0 30 2 *", "none");
-        refused("0 0 31 4,6,9,11 *", "none");
+        let last = "for their last day use {\"month\": {\"on\": \"last\"}}";
+        refused("0 0 30 2 *", &format!("the months named have at most 29 days; {last}"));
+        refused("0 0 31 4,6,9,11 *", &format!("the months named have at most 30 days; {last}"));
+        refused("0 0 31 2 */1", &format!("the months named have at most 29 days; {last}"));
+        refused("0 0 * * 5L", "the last weekday of a month cannot be expressed");
+        refused("0 0 * * 7/2", "write `0-6/2`");
+        refused("0 0 * * mon/2", "write `1-6/2`");
+        refused("0 0 1/10 * *", "write `1-31/10`");
+        refused("0 0 * * 7-2", "write `0,1,2`");
+        refused("0 0 * * 6-2/2", "write `6,1`");
+        refused("*/x * * * *", "use a step of 1 to 59");
+        refused("@every 5m", "write the interval itself: \"every\": \"5m\"");
+        refused(
+            "@Daily",
+            "use @hourly, @daily, @midnight, @weekly, @monthly, @yearly or @annually",
+        );
+        refused("0 0 * * monday", "use 0 to 7, or sun to sat");
+        refused("jan * * * *", "use 0 to 59");
         for text in [
             "",
             " ",
@@ -409,6 +487,16 @@ mod tests {
         same("0 0 * * 7", "0 0 * * sun");
         same("0 0 * * 5-7", "0 0 * * FRI,Sat,0");
         same("0 0 * * */2", "0 0 * * 0,2,4,6");
+        same("0 0 * * mon-7", "0 0 * * *");
+        same("0 0 * * 5-7/2", "0 0 * * 0,5");
+        same("0 0 * * */7", "0 0 * * sun");
+        same("0 0 * JAN-mar,dec *", "0 0 * 1-3,12 *");
+        same("@hourly", "0 * * * *");
+        same("@daily", "0 0 * * *");
+        same("@midnight", "@daily");
+        same("@monthly", " 0 0 1 * * ");
+        same("@yearly", "0 0 1 1 *");
+        same("@annually", "@yearly");
         same("@weekly", "0\t0  * * SUN");
         same("0 0 1-31 * 1", "0 0 * * *");
         same("0 0 1-31 * */2", "0 0 * * sun,tue,thu,sat");
@@ -441,8 +529,20 @@ mod tests {
     fn steps_that_do_not_divide_their_field_are_named() {
         let uneven = |text: &str| Cron::parse(text).unwrap().uneven_steps;
         assert_eq!(uneven("*/15 */6 * */3 *"), []);
-        let gaps = uneven("*/27 * * * *");
-        assert_eq!((gaps[0].item.as_str(), gaps[0].step, gaps[0].last_gap), ("*/27", 27, 6));
+        assert_eq!(uneven("0-59/27 */24 1-31/3 1-12/5 *"), []);
+        let said = |text: &str| uneven(text).iter().map(UnevenStep::to_string).collect::<Vec<_>>();
+        let wraps = "gaps of 27, and of 6 where it wraps";
+        assert_eq!(
+            said("*/27 * * * *"),
+            [format!("`*/27` does not divide the minute field: {wraps}")]
+        );
+        assert_eq!(
+            said("0 */90 * * 1,*/5"),
+            [
+                "`*/90` reaches past the hour field: it names its first value only",
+                "`*/5` does not divide the day of week field: gaps of 5, and of 2 where it wraps",
+            ]
+        );
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod calendar;
 mod cli;
+mod cron;
 mod faults;
 mod golden;
 mod lifecycle;

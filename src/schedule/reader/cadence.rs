@@ -129,11 +129,7 @@ fn read_cron(value: &Value<'_>, place: &Place<'_>, faults: &mut Faults) -> Optio
     match Cron::parse(text) {
         Ok(cron) => {
             for uneven in &cron.uneven_steps {
-                let message = format!(
-                    "`{}` does not divide the {} field: gaps of {}, and of {} where it wraps",
-                    uneven.item, uneven.field, uneven.step, uneven.last_gap
-                );
-                faults.value(place, Code::UnevenStep, message, None);
+                faults.value(place, Code::UnevenStep, uneven.to_string(), None);
             }
             let fold = if cron.has_every_hour { Fold::Both } else { Fold::First };
             Some(Every::Calendar { days: cron.days, times: cron.times, fold })
