@@ -2,6 +2,7 @@
 
 mod calendar;
 mod cli;
+mod diagnostics;
 mod faults;
 mod golden;
 mod lifecycle;
