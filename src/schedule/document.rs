@@ -100,7 +100,7 @@ impl Reader {
         let [reference, schedule, workflows] = ours::KEYS.map(|key| get(members, key));
         match (workflows, reference.or(schedule)) {
             (None, None) => self.read_foreign(root, members),
-            (None, Some(_)) => self.read_workflow(reference, schedule, faults),
+            (None, Some(_)) => self.read_workflow(reference, schedule, members, faults),
             (Some(_), Some(_)) => {
                 let message = "a document declares one workflow or `workflows`, not both";
                 let hint = "move the workflow into `workflows`".to_owned();
@@ -138,6 +138,7 @@ impl Reader {
         &mut self,
         reference: Option<&Value<'_>>,
         schedule: Option<&Value<'_>>,
+        members: &Members<'_>,
         mut faults: Faults,
     ) {
         let place = Place::ROOT;
@@ -150,7 +151,7 @@ impl Reader {
             };
             read_reference(name, &place, Part::Value, &mut faults)
         });
-        let declaration = read_declaration(schedule, &[], &place, &mut faults);
+        let declaration = read_declaration(schedule, members, &place, &mut faults);
         self.push(reference, declaration, &place, faults);
     }
 

@@ -12,6 +12,7 @@ mod span;
 pub use code::{Code, Severity};
 pub use document::{Document, Documents, Form, ScheduleError, read_documents, read_schedule};
 pub use fault::{Fault, Part};
+pub(crate) use raw::is_deceptive;
 pub use reader::Declaration;
 pub use reference::{Reference, ReferenceError};
 pub use span::locate;

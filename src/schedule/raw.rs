@@ -51,7 +51,18 @@ impl fmt::Display for Value<'_> {
 /// The most characters of a text that a message repeats.
 const SHOWN_AT_MOST: usize = 80;
 
-/// A text for a message: control characters escaped, and cut where it is long.
+/// Whether a character could make a text look like another one: control characters, line ends of
+/// every kind, characters without width, and those that turn the direction of writing.
+pub(crate) fn is_deceptive(char: char) -> bool {
+    matches!(
+        char,
+        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
+            | '\u{e0000}'..='\u{e0fff}'
+    ) || char.is_control()
+}
+
+/// A text for a message: deceptive characters escaped, and cut where it is long.
 pub(super) fn shown(text: &str) -> String {
     let mut shown = String::new();
     for (count, char) in text.chars().enumerate() {
@@ -59,7 +70,7 @@ pub(super) fn shown(text: &str) -> String {
             shown.push('…');
             break;
         }
-        if char.is_control() { shown.extend(char.escape_debug()) } else { shown.push(char) }
+        if is_deceptive(char) { shown.extend(char.escape_unicode()) } else { shown.push(char) }
     }
     shown
 }

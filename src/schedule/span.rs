@@ -266,3 +266,133 @@ fn name_of(quoted: &[u8]) -> Cow<'_, str> {
     }
     serde_json::from_slice(quoted).map_or(Cow::Borrowed(""), Cow::Owned)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::code::Code;
+    use super::*;
+
+    /// A writer of random JSON that keeps the place of every key and value it writes.
+    struct Writer {
+        random: fastrand::Rng,
+        text: String,
+        /// Pointer, range of the key where there is one, range of the value.
+        places: Vec<(String, Option<Range<usize>>, Range<usize>)>,
+    }
+
+    impl Writer {
+        fn blanks(&mut self) {
+            for _ in 0..self.random.usize(0..3) {
+                self.text.push(*self.random.choice(&[' ', '\n', '\t', '\r']).unwrap());
+            }
+        }
+
+        fn value(&mut self, pointer: &str, key: Option<Range<usize>>, depth: usize) {
+            self.blanks();
+            let start = self.text.len();
+            match self.random.usize(0..if depth == 0 { 4 } else { 7 }) {
+                0 => self.text.push_str("null"),
+                1 => self.text.push_str("-12.5e3"),
+                2 => self.text.push_str(r#""a\"}\\ü, [{:""#),
+                3 => self.text.push_str("false"),
+                4 => self.array(pointer, depth),
+                _ => self.object(pointer, depth),
+            }
+            let range = start..self.text.len();
+            self.places.push((pointer.to_owned(), key, range));
+            self.blanks();
+        }
+
+        fn array(&mut self, pointer: &str, depth: usize) {
+            self.text.push('[');
+            for index in 0..self.random.usize(0..4) {
+                if index > 0 {
+                    self.text.push(',');
+                }
+                self.value(&format!("{pointer}/{index}"), None, depth - 1);
+            }
+            self.text.push(']');
+        }
+
+        fn object(&mut self, pointer: &str, depth: usize) {
+            self.text.push('{');
+            for index in 0..self.random.usize(0..4) {
+                if index > 0 {
+                    self.text.push(',');
+                }
+                self.blanks();
+                // Keys that need every escape: of JSON, and of pointers.
+                let name = *self.random.choice(&["a", "b/c", "d~e", "f\"g\\", "ü", ""]).unwrap();
+                let name = format!("{name}{index}");
+                let start = self.text.len();
+                self.text.push_str(&serde_json::to_string(&name).unwrap().replace('ü', "\\u00fc"));
+                let key = start..self.text.len();
+                self.blanks();
+                self.text.push(':');
+                let step = name.replace('~', "~0").replace('/', "~1");
+                self.value(&format!("{pointer}/{step}"), Some(key), depth - 1);
+            }
+            self.text.push('}');
+        }
+    }
+
+    fn fault(pointer: &str, part: Part) -> Fault {
+        let pointer = pointer.to_owned();
+        Fault { code: Code::WrongType, pointer, part, message: String::new(), hint: None }
+    }
+
+    #[test]
+    fn every_key_and_value_is_found_where_it_was_written() {
+        for seed in 0..500 {
+            let random = fastrand::Rng::with_seed(seed);
+            let mut writer = Writer { random, text: String::new(), places: Vec::new() };
+            writer.value("", None, 4);
+            let Writer { text, places, .. } = writer;
+            serde_json::from_str::<serde_json::Value>(&text).unwrap();
+            let faults: Vec<Fault> = places
+                .iter()
+                .flat_map(|(pointer, ..)| [Part::Key, Part::Value].map(|part| fault(pointer, part)))
+                .collect();
+            let expected: Vec<Range<usize>> = places
+                .iter()
+                .flat_map(|(_, key, value)| [key.clone().unwrap_or(value.clone()), value.clone()])
+                .collect();
+            assert_eq!(locate(&text, &faults), expected, "seed {seed}: {text}");
+        }
+    }
+
+    #[track_caller]
+    fn check(text: &str, pointer: &str, part: Part, expected: &str) {
+        let ranges = locate(text, &[fault(pointer, part)]);
+        assert_eq!(&text[ranges[0].clone()], expected);
+    }
+
+    #[test]
+    fn what_is_there_twice_is_told_apart() {
+        let text = r#"{"a": 1, "a": {"b": 2}, "a": 3}"#;
+        check(text, "/a", Part::Value, "1");
+        assert_eq!(locate(text, &[fault("/a", Part::Repeat { nth: 1 })]), [9..12]);
+        assert_eq!(locate(text, &[fault("/a", Part::Repeat { nth: 2 })]), [24..27]);
+    }
+
+    #[test]
+    fn what_is_not_there_is_told_where_it_should_be() {
+        check(r#"[{"a": 1}]"#, "/0/b/c", Part::Value, r#"{"a": 1}"#);
+        check(r#"[1]"#, "/7", Part::Key, "[1]");
+    }
+
+    #[test]
+    fn a_syntax_error_marks_a_word() {
+        let text = "{\"a\": Nope}\nü";
+        check(text, "", Part::Byte { at: 6 }, "Nope");
+        check(text, "", Part::Byte { at: 11 }, "");
+        check(text, "", Part::Byte { at: text.len() }, "");
+        check(text, "", Part::Byte { at: 12 }, "ü");
+    }
+
+    #[test]
+    fn depth_costs_no_stack() {
+        let deep = format!("{{\"x\": {}1{}, \"a\": 2}}", "[".repeat(200_000), "]".repeat(200_000));
+        check(&deep, "/a", Part::Value, "2");
+    }
+}

@@ -179,12 +179,10 @@ fn clock_changes() {
 fn warnings_and_refusals_are_faults_of_the_schedule() {
     let findings = |expression: &str| {
         let json = format!(r#"{{"every": {{"cron": "{expression}"}}, "timezone": "UTC"}}"#);
-        let (declaration, findings) = read_schedule(&json);
-        let found: Vec<(Code, String)> = findings
-            .into_iter()
-            .map(|finding| (finding.fault.code, finding.fault.pointer))
-            .collect();
-        (declaration.is_some(), found)
+        let document = read_schedule(&json, None);
+        let found: Vec<(Code, String)> =
+            document.faults.into_iter().map(|fault| (fault.code, fault.pointer)).collect();
+        (document.declaration.is_some(), found)
     };
     let at = |code| vec![(code, "/every/cron".to_owned())];
     assert_eq!(findings("*/15 * * * *"), (true, vec![]));

@@ -3,6 +3,7 @@
 mod calendar;
 mod cli;
 mod cron;
+mod diagnostics;
 mod faults;
 mod golden;
 mod lifecycle;

@@ -15,10 +15,13 @@ use super::InputError;
 const EXTENSIONS: [&str; 3] = ["json", "jsonl", "ndjson"];
 
 /// The files of all paths, in order.
+#[derive(Default)]
 pub(super) struct Files {
     pub(super) all: Vec<File>,
     /// Where the files of each path lie in `all`.
     arguments: Vec<Range<usize>>,
+    /// The paths all of whose files were found before.
+    repeats: HashSet<usize>,
     /// What ignore files kept from being found.
     pub(super) ignored: Vec<String>,
 }
@@ -65,7 +68,7 @@ pub(super) enum Origin {
 impl Files {
     /// Finds the files of some paths. A file that several of them mean counts once.
     pub(super) fn find(paths: &[PathBuf]) -> Result<Files, InputError> {
-        let mut files = Files { all: Vec::new(), arguments: Vec::new(), ignored: Vec::new() };
+        let mut files = Files::default();
         for path in paths {
             let start = files.all.len();
             files.add(path)?;
@@ -80,6 +83,11 @@ impl Files {
     /// The indices of the files of a path.
     pub(super) fn of_argument(&self, argument: usize) -> Range<usize> {
         self.arguments.get(argument).cloned().unwrap_or_default()
+    }
+
+    /// Whether other paths mean all files of a path, too.
+    pub(super) fn is_repeat(&self, argument: usize) -> bool {
+        self.repeats.contains(&argument)
     }
 
     fn add(&mut self, path: &Path) -> Result<(), InputError> {
@@ -187,8 +195,12 @@ impl Files {
             })
             .collect();
         let kept_before = |index: usize| is_first[..index].iter().filter(|first| **first).count();
-        for range in &mut self.arguments {
-            *range = kept_before(range.start)..kept_before(range.end);
+        for (argument, range) in self.arguments.iter_mut().enumerate() {
+            let kept = kept_before(range.start)..kept_before(range.end);
+            if kept.start == kept.end && range.start < range.end {
+                self.repeats.insert(argument);
+            }
+            *range = kept;
         }
         let mut is_first = is_first.into_iter();
         self.all.retain(|_| is_first.next().unwrap_or(true));

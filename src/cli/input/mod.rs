@@ -169,6 +169,7 @@ impl Reader {
             }
         }
         match holds {
+            Holds::Nothing if self.files.is_repeat(argument) => Ok(()),
             Holds::Nothing => Err(InputError::NoDocument(files::shown(path)).into()),
             Holds::Something => Ok(()),
         }

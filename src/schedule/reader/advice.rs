@@ -26,6 +26,24 @@ pub(super) fn cadence_for(value: &Value<'_>) -> Option<String> {
     is_cron.then(|| "write a cron expression as {\"cron\": \"M H DOM MON DOW\"}".to_owned())
 }
 
+/// How to write as an object what stands as a word or a list: `"latest"`, `"30s"` for a phase, or
+/// the times of a day.
+pub(super) fn object_for(value: &Value<'_>, known: &[&str]) -> Option<String> {
+    match value {
+        Value::String(text) if known.contains(&&**text) => {
+            Some(format!("write {{\"{text}\": {{…}}}}"))
+        }
+        Value::String(text) if known.contains(&"fixed") && duration::parse_ms(text).is_ok() => {
+            Some(format!("write {{\"fixed\": \"{text}\"}}"))
+        }
+        Value::String(text) if known == ["at"] && text.parse::<TimeOfDay>().is_ok() => {
+            Some(format!("write {{\"at\": \"{text}\"}}"))
+        }
+        Value::Array(_) if known == ["at"] => Some("write {\"at\": […]}".to_owned()),
+        _ => None,
+    }
+}
+
 /// The intervals on both sides of one that is not on the grid.
 pub(super) fn nearest_intervals(ms: i64, error: IntervalError) -> Option<String> {
     let (shorter_ms, longer_ms) = match error {

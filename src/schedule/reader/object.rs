@@ -6,7 +6,7 @@ use crate::schedule::code::Code;
 use crate::schedule::fault::{Faults, Place, nearest};
 use crate::schedule::raw::{Value, shown};
 
-use super::described;
+use super::{advice, described};
 
 /// An object whose keys were checked.
 pub(super) struct Object<'v, 'p> {
@@ -54,12 +54,9 @@ impl<'v, 'p> Object<'v, 'p> {
             Value::Object(entries) => Some(Object::read(entries, place, known, faults)),
             other => {
                 let message = format!("{what} is an object, not {}", described(other));
-                faults.value(
-                    place,
-                    Code::WrongType,
-                    message,
-                    format!("its keys are {}", list(known)),
-                );
+                let hint = advice::object_for(other, known)
+                    .unwrap_or_else(|| format!("its {}", listed("key", known)));
+                faults.value(place, Code::WrongType, message, hint);
                 None
             }
         }
@@ -113,6 +110,12 @@ impl<'v, 'p> Object<'v, 'p> {
         }
         Some(first)
     }
+}
+
+/// `key is` and the only one, or `keys are` and all of them.
+fn listed(what: &str, keys: &[&str]) -> String {
+    let (verb, plural) = if keys.len() == 1 { ("is", "") } else { ("are", "s") };
+    format!("{what}{plural} {verb} {}", list(keys))
 }
 
 fn list(keys: &[&str]) -> String {

@@ -82,9 +82,15 @@ fn number(value: &Value<'_>, place: &Place<'_>, max: u32, faults: &mut Faults) -
         _ => None,
     };
     if number.is_none() {
-        let code =
-            if matches!(value, Value::Integer(_)) { Code::BadNumber } else { Code::WrongType };
-        let message = format!("expected a whole number from 1 to {max}, not {}", described(value));
+        let (code, message) = match value {
+            Value::Integer(number) => {
+                (Code::BadNumber, format!("`{number}` is not from 1 to {max}"))
+            }
+            other => {
+                let found = described(other);
+                (Code::WrongType, format!("a whole number from 1 to {max} is meant, not {found}"))
+            }
+        };
         let hint = matches!(value, Value::Float(_))
             .then(|| "write it without fraction and exponent".to_owned());
         faults.value(place, code, message, hint);

@@ -99,7 +99,7 @@ fn told(diagnostics: &[&Diagnostic<'_>]) -> String {
         let (file, span) = (diagnostic.source.file, diagnostic.span);
         let hint = diagnostic.hint.map_or(String::new(), |hint| format!(" ({hint})"));
         let line = format!(
-            "{file}:{}:{}: {severity}[{code}]: {}{hint} at `{}`",
+            "{severity}[{code}] at {file}:{}:{}: {}{hint}, pointer `{}`",
             span.line, span.column, diagnostic.message, diagnostic.pointer
         );
         text += &escaped(&line);
