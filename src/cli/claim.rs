@@ -3,6 +3,7 @@
 use clap::Args;
 
 use crate::engine::{self, ClaimRequest, DEFAULT_LEASE_MS};
+use crate::store::Transaction;
 use crate::wire::{ClaimRow, SkippedRow};
 
 use super::answer::Answer;
@@ -55,6 +56,15 @@ impl Choice {
         self.lease.unwrap_or(DEFAULT_LEASE_MS)
     }
 
+    /// Takes the pattern for a ref, where a workflow has it for its name.
+    pub(super) fn prefer_names(
+        &mut self,
+        transaction: &mut dyn Transaction,
+    ) -> Result<(), Failure> {
+        self.pattern = Pattern::or_names(self.pattern.take(), transaction)?;
+        Ok(())
+    }
+
     /// Whether runs of a workflow are wanted.
     pub(super) fn matches(&self, reference: &str) -> bool {
         self.pattern.as_ref().is_none_or(|pattern| pattern.matches(reference))
@@ -66,8 +76,9 @@ impl Choice {
     }
 }
 
-pub(super) fn claim(args: Claim, context: &Context) -> Result<Exit, Failure> {
+pub(super) fn claim(mut args: Claim, context: &Context) -> Result<Exit, Failure> {
     let mut store = store::open(&args.db.url, Access::Existing, &context.console)?;
+    args.choice.prefer_names(&mut *store.begin_read()?)?;
     let request = ClaimRequest {
         worker: &args.worker,
         limit: args.limit as usize,

@@ -23,12 +23,13 @@ pub(super) struct List {
 
 pub(super) fn list(args: List, context: &Context) -> Result<Exit, Failure> {
     let mut store = store::open(&args.db.url, Access::Existing, &context.console)?;
+    let pattern = Pattern::or_names(args.pattern, &mut *store.begin_read()?)?;
     let standings = engine::list(&mut *store, &*context.clock)?;
     let mut sheet = context.console.sheet()?;
     let mut rows = sheet.list::<StandingRow<'_>>("workflows")?;
     let is_wanted = |standing: &&Standing| {
         let reference = &standing.workflow.reference;
-        args.pattern.as_ref().is_none_or(|pattern| pattern.matches(reference))
+        pattern.as_ref().is_none_or(|pattern| pattern.matches(reference))
     };
     for standing in standings.iter().filter(is_wanted) {
         rows.row(&row(standing))?;

@@ -4,6 +4,8 @@ use std::str::FromStr;
 
 use globset::{GlobBuilder, GlobMatcher};
 
+use crate::store::{StoreError, Transaction};
+
 /// The characters that make a pattern more than a name.
 const META: [char; 5] = ['*', '?', '[', '{', '\\'];
 
@@ -18,6 +20,25 @@ pub(super) enum Pattern {
 }
 
 impl Pattern {
+    /// The pattern itself, or, where a workflow has it for its name, that name: a ref may hold any
+    /// character that a glob gives a meaning.
+    pub(super) fn or_name(self, transaction: &mut dyn Transaction) -> Result<Pattern, StoreError> {
+        let Pattern::Glob(glob) = &self else { return Ok(self) };
+        let text = glob.glob().glob();
+        Ok(match transaction.workflow(text)? {
+            Some(workflow) => Pattern::Exact(workflow.reference),
+            None => self,
+        })
+    }
+
+    /// The same of a pattern that may be absent.
+    pub(super) fn or_names(
+        pattern: Option<Pattern>,
+        transaction: &mut dyn Transaction,
+    ) -> Result<Option<Pattern>, StoreError> {
+        pattern.map(|pattern| pattern.or_name(transaction)).transpose()
+    }
+
     /// Whether a ref is meant.
     pub(super) fn matches(&self, reference: &str) -> bool {
         match self {

@@ -56,9 +56,10 @@ enum PolicyName {
 pub(super) fn pause(args: Pause, context: &Context) -> Result<Exit, Failure> {
     let mut store = store::open(&args.db.url, Access::Existing, &context.console)?;
     let note = Note { by: args.by.as_deref(), reason: args.reason.as_deref() };
-    let matches = |reference: &str| args.pattern.matches(reference);
+    let pattern = args.pattern.or_name(&mut *store.begin_read()?)?;
+    let matches = |reference: &str| pattern.matches(reference);
     let paused = engine::pause(&mut *store, &*context.clock, &matches, note)?;
-    answer(&paused, &args.pattern, context)
+    answer(&paused, &pattern, context)
 }
 
 pub(super) fn resume(args: Resume, context: &Context) -> Result<Exit, Failure> {
@@ -67,9 +68,10 @@ pub(super) fn resume(args: Resume, context: &Context) -> Result<Exit, Failure> {
         PolicyName::CatchUp => Policy::CatchUp,
         PolicyName::Drop => Policy::Drop,
     };
-    let matches = |reference: &str| args.pattern.matches(reference);
+    let pattern = args.pattern.or_name(&mut *store.begin_read()?)?;
+    let matches = |reference: &str| pattern.matches(reference);
     let resumed = engine::resume(&mut *store, &*context.clock, &matches, policy)?;
-    answer(&resumed, &args.pattern, context)
+    answer(&resumed, &pattern, context)
 }
 
 fn answer(changed: &[Paused], pattern: &Pattern, context: &Context) -> Result<Exit, Failure> {

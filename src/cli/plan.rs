@@ -110,15 +110,21 @@ impl<'a> Planned<'a> {
     }
 
     fn runs(&self, span: Span) -> impl Iterator<Item = Result<Run, PlanError>> + '_ {
-        let (from, to, count) = match span {
-            Span::Between(from, to) => (Some(from), to, u64::MAX),
-            Span::Next(count, now) => (now.checked_add_ms(1), Instant::MAX, count),
+        let (from, last, count) = match span {
+            Span::Between(from, to) => (Some(from), to.checked_add_ms(-1), u64::MAX),
+            Span::Next(count, now) => (now.checked_add_ms(1), Some(Instant::MAX), count),
             Span::Last(count, now) => {
                 let end = now.checked_add_ms(1).unwrap_or(now);
-                (self.oldest_of_last(count, end), end, u64::MAX)
+                (self.oldest_of_last(count, end), Some(now), u64::MAX)
             }
         };
-        let runs = from.map(|from| self.timeline.runs(from, to));
+        let runs = from.zip(last).map(|(from, last)| {
+            let is_within = move |run: &Result<Run, PlanError>| match run {
+                Ok(run) => run.occurrence <= last,
+                Err(error) => error.occurrence() <= last,
+            };
+            self.timeline.runs_from(from).take_while(is_within)
+        });
         runs.into_iter().flatten().take(usize::try_from(count).unwrap_or(usize::MAX))
     }
 

@@ -34,6 +34,15 @@ pub(super) struct Records {
 }
 
 impl Records {
+    /// Takes the pattern for a ref, where a workflow has it for its name.
+    pub(super) fn prefer_names(
+        &mut self,
+        transaction: &mut dyn Transaction,
+    ) -> Result<(), Failure> {
+        self.pattern = Pattern::or_names(self.pattern.take(), transaction)?;
+        Ok(())
+    }
+
     /// The one workflow that is asked for, where the pattern is a name.
     pub(super) fn workflow(
         &self,

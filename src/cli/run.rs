@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::Args;
 use rustix::process::getpid;
 use rustix::system::uname;
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::{Handle, Signals};
 
 use crate::engine::runner::{Report, Runner, RunnerOptions, Stopper, Until};
@@ -55,7 +55,7 @@ pub(super) struct Run {
     #[arg(long, value_name = "D", value_parser = args::span_ms)]
     timeout: Option<i64>,
 
-    /// After SIGTERM or SIGINT, let commands go on for D, then end them and give their runs back
+    /// After SIGTERM, SIGINT or SIGHUP, let commands go on for D, then end them and give their runs back
     #[arg(long, value_name = "D", default_value = "30s", value_parser = args::duration_ms)]
     grace: i64,
 
@@ -140,12 +140,12 @@ fn default_worker() -> String {
     format!("{host}:{}", getpid().as_raw_nonzero())
 }
 
-/// Passes SIGTERM and SIGINT on to a runner, from a thread of its own.
+/// Passes SIGTERM, SIGINT and SIGHUP on to a runner, from a thread of its own.
 fn stop_on_signals(stopper: Stopper) -> Result<Handle, Failure> {
     let failed = |error: io::Error| {
         Failure::failed("no_signals", format!("signals cannot be received: {error}"), None)
     };
-    let mut signals = Signals::new([SIGTERM, SIGINT]).map_err(failed)?;
+    let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP]).map_err(failed)?;
     let handle = signals.handle();
     let listen = move || signals.forever().for_each(|_| stopper.stop());
     std::thread::Builder::new().spawn(listen).map_err(failed)?;

@@ -30,10 +30,11 @@ fn state(word: &str) -> Result<RunState, String> {
     })
 }
 
-pub(super) fn runs(args: Runs, context: &Context) -> Result<Exit, Failure> {
-    let records = &args.records;
-    let mut store = store::open(&records.db.url, Access::Existing, &context.console)?;
+pub(super) fn runs(mut args: Runs, context: &Context) -> Result<Exit, Failure> {
+    let mut store = store::open(&args.records.db.url, Access::Existing, &context.console)?;
     let mut transaction = store.begin_read()?;
+    args.records.prefer_names(&mut *transaction)?;
+    let records = &args.records;
     let mut filter = RunFilter {
         workflow: records.workflow(&mut *transaction)?,
         from: records.from,

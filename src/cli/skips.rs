@@ -17,10 +17,11 @@ pub(super) struct Skips {
     records: Records,
 }
 
-pub(super) fn skips(args: Skips, context: &Context) -> Result<Exit, Failure> {
-    let records = &args.records;
-    let mut store = store::open(&records.db.url, Access::Existing, &context.console)?;
+pub(super) fn skips(mut args: Skips, context: &Context) -> Result<Exit, Failure> {
+    let mut store = store::open(&args.records.db.url, Access::Existing, &context.console)?;
     let mut transaction = store.begin_read()?;
+    args.records.prefer_names(&mut *transaction)?;
+    let records = &args.records;
     // The store knows names, not patterns: with one, what is left out counts for no limit.
     let limit = match records.pattern {
         Some(Pattern::Glob(_)) => None,

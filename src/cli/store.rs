@@ -71,6 +71,13 @@ fn sqlite_path(url: &str) -> Result<&str, Failure> {
         }
         _ => url,
     };
+    if path == ":memory:" || path.starts_with("file:") {
+        return Err(Failure::failed(
+            "unknown_store",
+            format!("`{path}` names no file"),
+            Some("name a SQLite file by its path"),
+        ));
+    }
     if path.is_empty() {
         return Err(Failure::failed("unknown_store", "--db names no file".to_owned(), None));
     }

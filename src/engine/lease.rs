@@ -204,6 +204,13 @@ fn carry_out(
     match step {
         Step::Unchanged(run) => Ok(run),
         Step::Changed(run) => {
+            // Of a retired workflow nothing is tried again.
+            let run = match run.state {
+                RunState::Pending if workflow.marks.retired.is_some() => run
+                    .cancel()
+                    .map_err(|source| EngineError::Refused { id: id.clone(), source })?,
+                _ => run,
+            };
             tx.update_runs(std::slice::from_ref(&run))?;
             if workflow.policies.overlap != Overlap::Allow && run.state != RunState::Claimed {
                 make_room(tx, workflow, &run, expiry, now)?;

@@ -26,7 +26,7 @@ pub struct Note<'a> {
 pub struct Paused {
     /// The workflow.
     pub reference: String,
-    /// The pause; `None` where nothing changed.
+    /// The pause; `None` where a workflow that was not paused was to be resumed.
     pub pause: Option<PauseRecord>,
     /// What was skipped.
     pub skipped: Option<SkipRecord>,
@@ -51,8 +51,9 @@ pub fn pause(
     store_info::for_write(&mut *tx, clock)?;
     let paused = each_workflow(&mut *tx, matches, |tx, workflow| {
         let reference = workflow.reference.clone();
-        if workflow.marks.paused.is_some() {
-            return Ok(Paused { reference, pause: None, skipped: None, ended: Vec::new() });
+        if let Some(from) = workflow.marks.paused {
+            let pause = tx.pauses(workflow.id)?.into_iter().find(|pause| pause.from == from);
+            return Ok(Paused { reference, pause, skipped: None, ended: Vec::new() });
         }
         let pause = PauseRecord {
             workflow: workflow.id,

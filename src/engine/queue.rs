@@ -281,7 +281,7 @@ impl Visited {
         // The heap holds only workflows that owe another run.
         self.planned
             .timeline
-            .runs(from, Instant::MAX)
+            .runs_from(from)
             .next()
             .unwrap_or(Err(PlanError::Range { what: "next run", occurrence: from }))
     }

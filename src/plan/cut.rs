@@ -19,7 +19,7 @@ pub struct Cut {
 /// The cut that an edit at `at` makes between the timeline before it and the one after.
 pub fn cut(before: &Timeline, after: &Timeline, at: Instant) -> Cut {
     let last = before.run_at_or_before(at).and_then(Result::ok);
-    let first = at.checked_add_ms(1).and_then(|from| after.runs(from, Instant::MAX).next()?.ok());
+    let first = at.checked_add_ms(1).and_then(|from| after.runs_from(from).next()?.ok());
     let Some((last, first)) = last.zip(first) else { return Cut { at, gap: None, overlap: None } };
     let (old, new) = (last.window, first.window);
     let span = |start, end| (start < end).then_some(Window { start, end });

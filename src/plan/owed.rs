@@ -55,7 +55,7 @@ impl Plan {
     ) -> impl Iterator<Item = Result<Run, PlanError>> + use<'a> {
         let owed = self.owed;
         let from = owed.map_or(Instant::MAX, |owed| owed.first);
-        timeline.runs(from, Instant::MAX).take_while(move |run| {
+        timeline.runs_from(from).take_while(move |run| {
             owed.is_some_and(|owed| run.as_ref().map_or(true, |run| run.occurrence <= owed.last))
         })
     }

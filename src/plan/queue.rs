@@ -39,7 +39,7 @@ pub fn turn(
 
 /// The due instant of the first unsettled occurrence that is not due at `now` yet.
 pub fn next_due(timeline: &Timeline, position: Position, now: Instant) -> Option<Instant> {
-    first_to_come(timeline, position, now).map(|place| timeline.due(place))
+    first_to_come(timeline, position, now).and_then(|place| timeline.due_in_range(place))
 }
 
 /// The first unsettled occurrence that is not due yet.

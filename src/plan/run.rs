@@ -94,3 +94,12 @@ pub enum PlanError {
         occurrence: Instant,
     },
 }
+
+impl PlanError {
+    /// The occurrence that cannot be planned.
+    pub fn occurrence(&self) -> Instant {
+        match self {
+            PlanError::Range { occurrence, .. } => *occurrence,
+        }
+    }
+}

@@ -169,12 +169,18 @@ impl Timeline {
         from: Instant,
         to: Instant,
     ) -> impl Iterator<Item = Result<Run, PlanError>> + '_ {
-        let mut next = self.at_or_after(from);
-        std::iter::from_fn(move || {
-            let place = next.filter(|place| place.occurrence < to)?;
-            next = self.after(place.occurrence);
-            Some(self.run(place))
-        })
+        self.places_from(from)
+            .take_while(move |place| place.occurrence < to)
+            .map(|place| self.run(place))
+    }
+
+    /// The run of every occurrence at or after `from`, to the end of the range of instants.
+    pub fn runs_from(&self, from: Instant) -> impl Iterator<Item = Result<Run, PlanError>> + '_ {
+        self.places_from(from).map(|place| self.run(place))
+    }
+
+    fn places_from(&self, from: Instant) -> impl Iterator<Item = Place> + '_ {
+        std::iter::successors(self.at_or_after(from), |place| self.after(place.occurrence))
     }
 
     /// The run of every occurrence whose window meets `[from, to)`, revision by revision, oldest
@@ -294,6 +300,16 @@ impl Timeline {
     /// The due instant of a place.
     pub(super) fn due(&self, place: Place) -> Instant {
         self.spans[place.span].due(place.occurrence)
+    }
+
+    /// The due instant of a place; `None` past the range of instants, where it is never due.
+    pub(super) fn due_in_range(&self, place: Place) -> Option<Instant> {
+        let span = &self.spans[place.span];
+        let own = place.occurrence.checked_add_ms(span.content.phase_ms);
+        match (own, span.due_at_the_latest) {
+            (Some(own), Some(latest)) => Some(own.min(latest)),
+            (own, latest) => own.or(latest),
+        }
     }
 
     /// The revision of a place.

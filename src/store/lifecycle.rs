@@ -195,8 +195,8 @@ impl RunRecord {
     }
 
     /// Extends the lease held under `token` to `now + lease_ms`, or revives it where it has
-    /// expired and nobody else was handed the run. The new expiry may be the earlier one: after a
-    /// clock was set back, the lease follows it. `output`, where given, replaces what was there.
+    /// expired and nobody else was handed the run. It never ends the lease earlier. `output`, where
+    /// given, replaces what was there.
     ///
     /// # Errors
     /// [`LifecycleError::LostLease`], [`LifecycleError::Range`].
@@ -209,7 +209,7 @@ impl RunRecord {
     ) -> Result<RunRecord, LifecycleError> {
         match self.held(token)?.outcome {
             None => Ok(RunRecord {
-                available: Some(after("a lease", now, lease_ms)?),
+                available: self.available.max(Some(after("a lease", now, lease_ms)?)),
                 output: output.or(self.output),
                 ..self
             }),
@@ -237,9 +237,16 @@ impl RunRecord {
         let asked = finish.verdict.outcome();
         match self.held(token)?.outcome {
             None => {}
-            Some(recorded) if recorded == asked => return Ok(Finished::AlreadySo(self)),
+            Some(recorded) if recorded == asked && !self.is_otherwise(&finish, max_attempts) => {
+                return Ok(Finished::AlreadySo(self));
+            }
             Some(recorded @ (Outcome::Succeeded | Outcome::Failed)) => {
-                return Err(LifecycleError::ConflictingFinish { recorded, asked: asked.as_str() });
+                let asked = match finish.verdict {
+                    _ if recorded != asked => asked.as_str(),
+                    Verdict::Failed { retry_in_ms: Some(_) } => "failed and to be tried again",
+                    _ => "failed for good",
+                };
+                return Err(LifecycleError::ConflictingFinish { recorded, asked });
             }
             Some(Outcome::Released | Outcome::Expired) => {
                 return Err(LifecycleError::LostLease { token });
@@ -255,6 +262,18 @@ impl RunRecord {
         let output = finish.output.or_else(|| self.output.clone());
         let run = self.ended(now, asked, finish.error);
         Ok(Finished::Recorded(RunRecord { state, available, output, ..run }))
+    }
+
+    /// Whether a failure on record is to be tried again and the one presented is not, or the
+    /// other way round.
+    fn is_otherwise(&self, finish: &Finish, max_attempts: u32) -> bool {
+        match finish.verdict {
+            Verdict::Succeeded => false,
+            Verdict::Failed { retry_in_ms: None } => self.state == RunState::Pending,
+            Verdict::Failed { retry_in_ms: Some(_) } => {
+                self.state == RunState::Failed && self.attempts < max_attempts
+            }
+        }
     }
 
     /// Gives the run held under `token` back: pending again from `now` on, and the attempt does

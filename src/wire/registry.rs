@@ -58,6 +58,8 @@ row!(StandingRow<'_>: row => {
     shown "next_due" = row.next_due,
     shown "lag_ms" = Millis(row.lag_ms),
     shown "live_claims" = row.live_claims,
+    data "paused" = row.workflow.marks.paused,
+    data "retired" = row.workflow.marks.retired,
     shown "incidents" = row.incidents,
     data "schedule" = Json(row.schedule),
 });
