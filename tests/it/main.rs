@@ -9,6 +9,7 @@ mod golden;
 mod lifecycle;
 mod properties;
 mod readme;
+mod schemas;
 mod simulation;
 mod store_suite;
 mod stories;
