@@ -19,3 +19,28 @@ pub fn spread_phase_ms(reference: &str, cap_ms: i64) -> i64 {
     let cap = u64::try_from(cap_ms.max(1)).unwrap_or(1);
     (XxHash3_64::oneshot(reference.as_bytes()) % cap) as i64
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Numbers of the reference implementation (xxhash 0.8). They never change.
+    #[test]
+    fn phases_are_frozen() {
+        let hashes = [
+            ("", 0x2d06_8005_38d3_94c2_u64),
+            ("a", 0xe6c6_32b6_1e96_4e1f),
+            ("workflow/checkout-slo", 0x2042_c79f_4f79_28f9),
+        ];
+        for (reference, hash) in hashes {
+            for cap_ms in [1, 1_000, 300_000, PHASE_CAP_MS, 3_660 * 86_400_000] {
+                let phase_ms = (hash % cap_ms as u64) as i64;
+                assert_eq!(
+                    spread_phase_ms(reference, cap_ms),
+                    phase_ms,
+                    "{reference} below {cap_ms}"
+                );
+            }
+        }
+    }
+}
