@@ -22,6 +22,7 @@ mod release;
 mod request;
 mod run;
 mod runs;
+mod schema;
 mod skips;
 mod store;
 mod sync;
@@ -85,6 +86,8 @@ enum Command {
     Verify(With<verify::Verify>),
     /// Copy a store while it is in use
     Backup(With<verify::Backup>),
+    /// Print a JSON Schema: of documents, of answers, or of rows
+    Schema(schema::Schema),
 }
 
 /// The arguments of one command beside those that every command takes.
@@ -126,6 +129,7 @@ impl Command {
             Command::Resume(args) => args.run(pause::resume),
             Command::Verify(args) => args.run(verify::verify),
             Command::Backup(args) => args.run(verify::backup),
+            Command::Schema(args) => schema::schema(&args),
         }
     }
 }

@@ -1,23 +1,15 @@
 //! The JSON Schemas of documents against the reader, in both directions.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use jsonschema::Validator;
 use serde_json::Value;
 use windowpane::schedule::{Fault, Form, Severity, read_documents};
 use windowpane::time::Zone;
 
-use super::setting;
-
-fn root(path: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
-}
-
-fn schema(name: &str) -> Value {
-    let text = fs::read_to_string(root(&format!("schemas/{name}.schema.json"))).unwrap();
-    serde_json::from_str(&text).unwrap()
-}
+use super::{root, schema};
+use crate::setting;
 
 /// The schemas of documents.
 struct Schemas {
