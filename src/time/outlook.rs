@@ -5,6 +5,7 @@ use std::fmt;
 
 use super::calendar::{Calendar, DAY_S};
 use super::civil::{civil_from_days, days_from_civil};
+use super::days::Days;
 use super::dst::{Fold, Gap};
 use super::instant::{Instant, MS_PER_SECOND};
 use super::times::TimeOfDay;
@@ -86,13 +87,21 @@ impl Calendar {
         })
     }
 
+    /// A stretch of days after which the cadence repeats, or nearly.
+    fn sample_days(&self) -> (i64, i64) {
+        let (first, last) = SAMPLE_DAYS;
+        // Two weeks hold each weekday and the step to its next one.
+        let is_weekly = *self.days() == Days::every() || self.days().as_weekdays().is_some();
+        if is_weekly { (first, first + 15) } else { (first, last) }
+    }
+
     /// The shortest and the longest span between two occurrences in milliseconds, clock changes
     /// left aside; `None` where they lie years apart.
     pub(crate) fn nominal_gaps_ms(&self) -> Option<(i64, i64)> {
         let seconds: Vec<i64> =
             self.times().iter().map(|time| i64::from(time.second_of_day())).collect();
         let mut gaps_s: Vec<i64> = seconds.windows(2).map(|pair| pair[1] - pair[0]).collect();
-        let (mut day, last_day) = SAMPLE_DAYS;
+        let (mut day, last_day) = self.sample_days();
         while let Some(next) = self.days().at_or_after(day + 1).filter(|&next| next < last_day) {
             if self.days().contains(day) {
                 gaps_s.push((next - day) * DAY_S + seconds.first()? - seconds.last()?);

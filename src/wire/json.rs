@@ -160,6 +160,14 @@ fn write_json(buffer: &mut Vec<u8>, json: &str) {
     }
 }
 
+/// A value on one line, every control character escaped.
+#[cfg(feature = "cli")]
+pub(crate) fn line(value: &serde_json::Value) -> Vec<u8> {
+    let mut buffer = Vec::new();
+    write_json(&mut buffer, &value.to_string());
+    buffer
+}
+
 /// Whether a byte calls for a closer look: controls, quotes, backslashes, and the lead byte of the
 /// controls U+0080 to U+009F.
 fn calls_for_a_look(byte: u8) -> bool {

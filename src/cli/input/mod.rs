@@ -201,6 +201,7 @@ impl Reader {
             }
             refs.note(&documents);
             let source = Source { file, text: raw.shown, first_line: raw.first_line };
+            refs::add_first_places(&mut documents, source);
             let progress = (before + raw.part) / total;
             each(Event::Text(Text { source, documents, progress }))?;
             // Lines that begin with none of ours are somebody else's; the rest is not read.

@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use crate::schedule::{Code, Documents, Fault, Part, Reference, locate};
-use crate::wire::Source;
+use crate::schedule::{Code, Document, Documents, Fault, Part, Reference};
+use crate::wire::{Source, Span, spans};
 
 /// A hash of every ref that was read, in the order of reading. Refs are told apart by reading
 /// them again, and only where two hashes are equal.
@@ -80,36 +80,62 @@ impl Suspects {
     pub(super) fn keep_duplicates(&mut self, documents: &mut Documents, source: Source<'_>) {
         documents.faults.clear();
         documents.documents.retain_mut(|document| {
-            let Some(reference) = &document.reference else { return false };
-            let index = self.next;
-            self.next += 1;
-            if !self.refs.contains(&index) {
-                return false;
-            }
-            let (pointer, part) = match document.pointer.as_str() {
-                "" => ("/ref".to_owned(), Part::Value),
-                pointer => (pointer.to_owned(), Part::Key),
-            };
-            let code = Code::DuplicateRef;
-            let mut fault = Fault { code, pointer, part, message: String::new(), hint: None };
-            let Some(first) = self.first.get(reference) else {
-                self.first.insert(reference.clone(), place(source, &fault));
-                return false;
-            };
-            fault.message = format!("`{reference}` is declared in {first} too");
-            fault.hint = Some("rename or remove one of them".to_owned());
             document.declaration = None;
-            document.faults = vec![fault];
+            document.faults = self.suspicion(document).into_iter().collect();
+            !document.faults.is_empty()
+        });
+        let mut places = places(source, faults(documents)).into_iter();
+        documents.documents.retain_mut(|Document { reference, faults, .. }| {
+            let (Some(reference), Some(place)) = (reference, places.next()) else { return false };
+            let Some(first) = self.first.get(reference) else {
+                self.first.insert(reference.clone(), place);
+                return false;
+            };
+            for fault in faults {
+                fault.message = format!("`{reference}` is declared twice, first at {first}");
+            }
             true
         });
     }
+
+    /// The fault of the next document, if its ref may be declared twice.
+    fn suspicion(&mut self, document: &Document) -> Option<Fault> {
+        document.reference.as_ref()?;
+        let index = self.next;
+        self.next += 1;
+        let (pointer, part) = match document.pointer.as_str() {
+            "" => ("/ref".to_owned(), Part::Value),
+            pointer => (pointer.to_owned(), Part::Key),
+        };
+        let (message, hint) = (String::new(), Some("rename or remove one of them".to_owned()));
+        let fault = Fault { code: Code::DuplicateRef, pointer, part, message, hint };
+        self.refs.contains(&index).then_some(fault)
+    }
 }
 
-/// The file and the line of a fault.
-fn place(source: Source<'_>, fault: &Fault) -> String {
-    let start = locate(source.text, [fault]).first().map_or(0, |range| range.start);
-    let lines_before = source.text[..start].matches('\n').count() as u64;
-    format!("{}:{}", source.file, source.first_line + lines_before)
+/// Says of refs that one project declares twice where they are declared first.
+pub(super) fn add_first_places(documents: &mut Documents, source: Source<'_>) {
+    let is_repeat = |fault: &&Fault| fault.code == Code::DuplicateRef;
+    let first = |fault: &Fault| Fault { part: Part::Key, ..fault.clone() };
+    let firsts: Vec<Fault> = faults(documents).filter(is_repeat).map(first).collect();
+    if firsts.is_empty() {
+        return;
+    }
+    let repeats = documents.documents.iter_mut().flat_map(|document| &mut document.faults);
+    let repeats = repeats.filter(|fault| fault.code == Code::DuplicateRef);
+    for (fault, place) in repeats.zip(places(source, &firsts)) {
+        fault.message.push_str(&format!(", first at {place}"));
+    }
+}
+
+fn faults(documents: &Documents) -> impl Iterator<Item = &Fault> {
+    documents.documents.iter().flat_map(|document| &document.faults)
+}
+
+/// File, line and column of some faults.
+fn places<'f>(source: Source<'_>, faults: impl IntoIterator<Item = &'f Fault>) -> Vec<String> {
+    let place = |span: Span| format!("{}:{}:{}", source.file, span.line, span.column);
+    spans(source, faults).into_iter().map(place).collect()
 }
 
 fn references(documents: &Documents) -> impl Iterator<Item = &Reference> {

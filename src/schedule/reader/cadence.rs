@@ -33,26 +33,37 @@ pub(super) fn read(schedule: &Object<'_, '_>, faults: &mut Faults) -> Option<Cad
     };
     let zone = schedule.optional("timezone", faults, read_zone);
     let dst = schedule.optional("dst", faults, read_dst);
+    warn_of_zone(schedule, faults);
     match every? {
         Every::Interval(interval) => {
-            for key in ["timezone", "dst"].into_iter().filter(|key| schedule.get(key).is_some()) {
-                let message = format!("`{key}` has no effect on an interval");
-                let hint = "leave it out, or use a calendar cadence".to_owned();
-                faults.key(&schedule.place.key(key), Code::NoEffect, message, hint);
-            }
             (zone.is_some() && dst.is_some()).then_some(Cadence::Interval(interval))
         }
         Every::Calendar { days, times, fold } => {
-            if schedule.get("timezone").is_none() {
-                let message = "a calendar cadence without `timezone` is in UTC".to_owned();
-                let hint = "say so with \"timezone\": \"UTC\", or name a zone".to_owned();
-                faults.key(&schedule.place.key("every"), Code::MissingZone, message, hint);
-            }
             let (zone, (gap, written_fold)) =
                 (zone?.unwrap_or(Zone::utc()), dst?.unwrap_or_default());
             let dst = Dst { gap: gap.unwrap_or_default(), fold: written_fold.unwrap_or(fold) };
             Some(Cadence::Calendar(Calendar::new(days, times, zone, dst)))
         }
+    }
+}
+
+/// Notes a zone that has no effect, or is missing; of a faulty cadence, too, where its form says
+/// what it was meant to be.
+fn warn_of_zone(schedule: &Object<'_, '_>, faults: &mut Faults) {
+    match schedule.get("every") {
+        Some(every @ Value::String(_)) if advice::cadence_for(every).is_none() => {
+            for key in ["timezone", "dst"].into_iter().filter(|key| schedule.get(key).is_some()) {
+                let message = format!("`{key}` has no effect on an interval");
+                let hint = "leave it out, or use a calendar cadence".to_owned();
+                faults.key(&schedule.place.key(key), Code::NoEffect, message, hint);
+            }
+        }
+        Some(Value::Object(_)) if schedule.get("timezone").is_none() => {
+            let message = "a calendar cadence without `timezone` is in UTC".to_owned();
+            let hint = "say so with \"timezone\": \"UTC\", or name a zone".to_owned();
+            faults.key(&schedule.place.key("every"), Code::MissingZone, message, hint);
+        }
+        _ => {}
     }
 }
 

@@ -6,6 +6,7 @@ use serde_json::json;
 
 use crate::schedule::Severity;
 
+use super::super::json::line;
 use super::identity::{Fingerprints, path};
 use super::{Case, Diagnostic, Reporter, Summary};
 
@@ -27,6 +28,7 @@ impl<W: Write> Gitlab<W> {
             Severity::Note => "info",
         };
         let hint = diagnostic.hint.map_or(String::new(), |hint| format!("; {hint}"));
+        let span = diagnostic.span;
         json!({
             "description": format!("{}{hint}", diagnostic.message),
             "check_name": diagnostic.code.as_str(),
@@ -34,7 +36,12 @@ impl<W: Write> Gitlab<W> {
             "severity": severity,
             "location": {
                 "path": path(diagnostic.source.file),
-                "lines": { "begin": diagnostic.span.line, "end": diagnostic.span.end_line },
+                "lines": { "begin": span.line, "end": span.end_line },
+                // GitLab shows lines; other readers of the form show columns, too.
+                "positions": {
+                    "begin": { "line": span.line, "column": span.column },
+                    "end": { "line": span.end_line, "column": span.end_column },
+                },
             },
         })
     }
@@ -46,7 +53,8 @@ impl<W: Write> Reporter for Gitlab<W> {
             let before = if self.is_empty { "[\n" } else { ",\n" };
             self.is_empty = false;
             let entry = self.entry(diagnostic);
-            write!(self.out, "{before}{entry}")?;
+            self.out.write_all(before.as_bytes())?;
+            self.out.write_all(&line(&entry))?;
         }
         Ok(())
     }

@@ -120,11 +120,43 @@ impl Excerpt<'_> {
             (if is_cut_before { "…" } else { "" }, if is_cut_after { "…" } else { "" });
         let mark_start = range.start - from + before.len();
         let mark_end = (end - from).min(shown.len()) + before.len();
+        let mark = mark_start.min(mark_end)..mark_end;
         let text = match (before, after) {
             ("", "") => Cow::Borrowed(shown),
             _ => Cow::Owned(format!("{before}{shown}{after}")),
         };
-        Excerpt { text, mark: mark_start.min(mark_end)..mark_end, is_cut_before }
+        let (text, mark) = pictured(text, mark);
+        Excerpt { text, mark, is_cut_before }
+    }
+}
+
+/// A text with a picture for each character that would act on a terminal, so that columns stay
+/// what they are, and the mark in it.
+fn pictured(text: Cow<'_, str>, mark: Range<usize>) -> (Cow<'_, str>, Range<usize>) {
+    if !text.chars().any(acts) {
+        return (text, mark);
+    }
+    let parts = [&text[..mark.start], &text[mark.clone()], &text[mark.end..]];
+    let [before, marked, after] = parts.map(|part| part.chars().map(picture).collect::<String>());
+    let mark = before.len()..before.len() + marked.len();
+    (Cow::Owned([before, marked, after].concat()), mark)
+}
+
+/// Whether a character acts on a terminal instead of standing there: controls, line separators,
+/// and what turns the direction of the text around it.
+fn acts(char: char) -> bool {
+    char.is_control()
+        || matches!(char, '\u{61c}' | '\u{200e}' | '\u{200f}')
+        || matches!(char, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+fn picture(char: char) -> char {
+    match char {
+        '\t' => ' ',
+        '\u{0}'..='\u{1f}' => char::from_u32(0x2400 + u32::from(char)).unwrap_or('\u{fffd}'),
+        '\u{7f}' => '\u{2421}',
+        _ if acts(char) => '\u{fffd}',
+        _ => char,
     }
 }
 

@@ -186,6 +186,11 @@ pub trait Reporter {
     fn finish(&mut self, summary: &Summary) -> io::Result<()>;
 }
 
+/// The places of some faults of a text, found in one pass over it.
+pub fn spans<'f>(source: Source<'_>, faults: impl IntoIterator<Item = &'f Fault>) -> Vec<Span> {
+    position::spans(source.text, source.first_line, &locate(source.text, faults))
+}
+
 /// The printer of a form. `out` needs a buffer of its own.
 pub fn reporter<'w>(
     form: DiagnosticForm,

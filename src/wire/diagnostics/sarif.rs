@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::schedule::{Code, Severity};
 
+use super::super::json::line;
 use super::identity::{Fingerprints, path};
 use super::{Case, Diagnostic, Reporter, Summary};
 
@@ -55,7 +56,8 @@ impl<W: Write> Reporter for Sarif<W> {
             let before = if self.results == 0 { "\n" } else { ",\n" };
             self.results += 1;
             let result = result(diagnostic, &self.fingerprints.of(diagnostic));
-            write!(self.out, "{before}{result}")?;
+            self.out.write_all(before.as_bytes())?;
+            self.out.write_all(&line(&result))?;
         }
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! The command, through the real binary.
 
 mod golden;
+mod reports;
 mod sharing;
 mod signals;
 mod transcripts;

@@ -1,0 +1,1 @@
+//! Reports against the public schemas of their forms.
