@@ -5,6 +5,7 @@ mod args;
 mod claim;
 mod console;
 mod context;
+mod describe;
 mod documents;
 mod due;
 mod failure;
@@ -53,6 +54,8 @@ enum Command {
     Validate(validate::Validate),
     /// Print the occurrences of documents with their due instants and windows
     Plan(With<plan::Plan>),
+    /// Say schedules in words, with their next occurrences in local time and UTC
+    Describe(With<describe::Describe>),
     /// Print what windows run now, without changing anything
     Due(With<due::Due>),
     /// Register documents in a store, all or nothing
@@ -110,6 +113,7 @@ impl Command {
         match self {
             Command::Validate(args) => validate::validate(&args),
             Command::Plan(args) => args.run(plan::plan),
+            Command::Describe(args) => args.run(describe::describe),
             Command::Due(args) => args.run(due::due),
             Command::Sync(args) => args.run(sync::sync),
             Command::Claim(args) => args.run(claim::claim),
