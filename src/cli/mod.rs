@@ -17,6 +17,7 @@ mod list;
 mod pattern;
 mod pause;
 mod plan;
+mod poll;
 mod progress;
 mod records;
 mod release;
@@ -84,6 +85,8 @@ enum Command {
     Pause(With<pause::Pause>),
     /// Let paused workflows go on
     Resume(With<pause::Resume>),
+    /// Answer one request of Apiary's plugin protocol: stdin to stdout
+    Poll(With<poll::Poll>),
     /// Check a whole store: the file, every row, and what must hold between them
     Verify(With<verify::Verify>),
     /// Copy a store while it is in use
@@ -128,6 +131,7 @@ impl Command {
             Command::Cancel(args) => args.run(request::cancel),
             Command::Pause(args) => args.run(pause::pause),
             Command::Resume(args) => args.run(pause::resume),
+            Command::Poll(args) => args.run(poll::poll),
             Command::Verify(args) => args.run(verify::verify),
             Command::Backup(args) => args.run(verify::backup),
         }

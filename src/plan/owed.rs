@@ -41,7 +41,8 @@ pub struct Owed {
 }
 
 impl Plan {
-    const NOTHING: Plan = Plan { skipped: Vec::new(), owed: None };
+    /// Nothing is owed, and nothing skipped.
+    pub const NOTHING: Plan = Plan { skipped: Vec::new(), owed: None };
 
     /// True when nothing would run and nothing would be settled.
     pub fn is_empty(&self) -> bool {
