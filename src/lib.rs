@@ -10,10 +10,12 @@
 //! - [`wire`]: the rows that leave the process
 //! - [`clock`]: the one reader of the clock, and the one waiter
 //! - [`engine`]: read, plan, write: what may happen to the records, and the small runner
+//! - [`apiary`]: Apiary's plugin protocol, over a state file of its own
 //! - `cli`: the command line
 //!
 //! Nothing above `clock` knows what time it is: `now` is an argument everywhere else.
 
+pub mod apiary;
 #[cfg(feature = "cli")]
 pub mod cli;
 pub mod clock;

@@ -5,6 +5,7 @@ mod args;
 mod claim;
 mod console;
 mod context;
+mod describe;
 mod documents;
 mod due;
 mod failure;
@@ -16,6 +17,7 @@ mod list;
 mod pattern;
 mod pause;
 mod plan;
+mod poll;
 mod progress;
 mod records;
 mod release;
@@ -54,6 +56,8 @@ enum Command {
     Validate(validate::Validate),
     /// Print the occurrences of documents with their due instants and windows
     Plan(With<plan::Plan>),
+    /// Say schedules in words, with their next occurrences in local time and UTC
+    Describe(With<describe::Describe>),
     /// Print what windows run now, without changing anything
     Due(With<due::Due>),
     /// Register documents in a store, all or nothing
@@ -82,6 +86,8 @@ enum Command {
     Pause(With<pause::Pause>),
     /// Let paused workflows go on
     Resume(With<pause::Resume>),
+    /// Answer one request of Apiary's plugin protocol: stdin to stdout
+    Poll(With<poll::Poll>),
     /// Check a whole store: the file, every row, and what must hold between them
     Verify(With<verify::Verify>),
     /// Copy a store while it is in use
@@ -113,6 +119,7 @@ impl Command {
         match self {
             Command::Validate(args) => validate::validate(&args),
             Command::Plan(args) => args.run(plan::plan),
+            Command::Describe(args) => args.run(describe::describe),
             Command::Due(args) => args.run(due::due),
             Command::Sync(args) => args.run(sync::sync),
             Command::Claim(args) => args.run(claim::claim),
@@ -127,6 +134,7 @@ impl Command {
             Command::Cancel(args) => args.run(request::cancel),
             Command::Pause(args) => args.run(pause::pause),
             Command::Resume(args) => args.run(pause::resume),
+            Command::Poll(args) => args.run(poll::poll),
             Command::Verify(args) => args.run(verify::verify),
             Command::Backup(args) => args.run(verify::backup),
             Command::Schema(args) => schema::schema(&args),

@@ -4,10 +4,12 @@ mod cut;
 mod owed;
 mod queue;
 mod run;
+mod share;
 mod timeline;
 
 pub use cut::{Cut, cut};
-pub use owed::{Owed, Plan, Position, owed, unsettled_due, unsettled_until};
+pub use owed::{Owed, Plan, Position, backlog, owed, unsettled_due, unsettled_until};
 pub use queue::{Turn, next_due, turn};
 pub use run::{PlanError, Run, Skip, SkipReason};
+pub use share::{Claimant, shares};
 pub use timeline::{Revision, Timeline};

@@ -41,7 +41,8 @@ pub struct Owed {
 }
 
 impl Plan {
-    const NOTHING: Plan = Plan { skipped: Vec::new(), owed: None };
+    /// Nothing is owed, and nothing skipped.
+    pub const NOTHING: Plan = Plan { skipped: Vec::new(), owed: None };
 
     /// True when nothing would run and nothing would be settled.
     pub fn is_empty(&self) -> bool {
@@ -102,6 +103,16 @@ pub fn owed(timeline: &Timeline, policies: &Policies, position: Position, now: I
     Plan { skipped, owed: kept.map(|kept| stretch(timeline, kept, newest)) }
 }
 
+/// Everything unsettled that is due at `now`, as owed: the plan of a backlog without a limit, which
+/// is drained oldest first. Nothing is skipped, whatever `policies` say of catching up and age.
+pub fn backlog(timeline: &Timeline, policies: &Policies, position: Position, now: Instant) -> Plan {
+    let owed = timeline.newest_due(now).and_then(|newest| {
+        let oldest = oldest_unsettled(timeline, policies, position, newest)?;
+        Some(stretch(timeline, oldest, newest))
+    });
+    Plan { skipped: Vec::new(), owed }
+}
+
 /// Everything unsettled that is due at `now`, as one skipped range.
 pub fn unsettled_due(
     timeline: &Timeline,
@@ -131,14 +142,23 @@ fn unsettled(
     last: Place,
     reason: SkipReason,
 ) -> Option<Skip> {
-    let after = timeline.after(position.cursor.unwrap_or(position.registered));
-    let first = match after.filter(|first| *first <= last) {
-        Some(first) => first,
-        // The one occurrence from before registration that a first run would take.
-        None if position.cursor.is_none() && policies.first_run == FirstRun::Newest => last,
-        None => return None,
-    };
+    let first = oldest_unsettled(timeline, policies, position, last)?;
     Some(range(timeline, first, last, reason))
+}
+
+/// The oldest unsettled place up to `last`.
+fn oldest_unsettled(
+    timeline: &Timeline,
+    policies: &Policies,
+    position: Position,
+    last: Place,
+) -> Option<Place> {
+    let after = timeline.after(position.cursor.unwrap_or(position.registered));
+    match after.filter(|first| *first <= last) {
+        // The one occurrence from before registration that a first run would take.
+        None if position.cursor.is_none() && policies.first_run == FirstRun::Newest => Some(last),
+        first => first,
+    }
 }
 
 /// Skips everything after `settled` and before `kept`, and gives back `kept`.
@@ -242,6 +262,25 @@ mod tests {
             assert_eq!(skipped + plan.owed.unwrap().count, 315_360_000);
             assert!(steps <= 40, "{steps} steps under {catch_up:?}");
         }
+    }
+
+    #[test]
+    fn a_backlog_of_any_length_is_owed_from_its_oldest_without_walking_it() {
+        let timeline = timeline(Cadence::Interval(Interval::from_ms(1_000).unwrap()));
+        let registered: Instant = "2016-01-01T00:00:00Z".parse().unwrap();
+        let position = Position { cursor: Some(registered), registered };
+        let now = registered.checked_add_ms(10 * YEAR_MS).unwrap();
+        let policies = Policies { max_age_ms: Some(0), ..Policies::default() };
+        let (plan, steps) = steps::of(|| backlog(&timeline, &policies, position, now));
+        let owed = plan.owed.unwrap();
+        assert_eq!(
+            (owed.count, owed.first),
+            (315_360_000, "2016-01-01T00:00:01Z".parse().unwrap())
+        );
+        assert!(plan.skipped.is_empty() && steps <= 40, "{steps} steps");
+        let settled = Position { cursor: Some(now), ..position };
+        assert!(backlog(&timeline, &policies, settled, now).is_empty());
+        assert!(backlog(&timeline, &policies, settled, registered).is_empty(), "set back");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod canonical;
 mod code;
+mod describe;
 mod document;
 mod fault;
 mod raw;

@@ -120,6 +120,18 @@ impl Cadence {
         }
     }
 
+    /// The last local time that a gap swallows between two instants, where gaps are to be skipped.
+    pub fn left_out(&self, after: Instant, before: Instant) -> Option<Authored> {
+        let Cadence::Calendar(calendar) = self else { return None };
+        let from = after.checked_add_ms(1)?;
+        let moved = Cadence::Calendar(calendar.with_gaps_closed()?);
+        let mut back = moved.occurrences(from, before.checked_add_ms(1)?).rev();
+        let authored = back.find_map(|occurrence| {
+            moved.authored(occurrence).filter(|by| by.resolution == Resolution::GapNext)
+        });
+        authored
+    }
+
     /// The next member of the set in milliseconds, which may lie past the range.
     fn raw_next(&self, instant: Instant) -> Option<i64> {
         #[cfg(test)]

@@ -75,6 +75,13 @@ impl Calendar {
         self.dst
     }
 
+    /// The same cadence where skipped local times occur at the end of their gap; `None` where they
+    /// occur already.
+    pub(super) fn with_gaps_closed(&self) -> Option<Calendar> {
+        let dst = Dst { gap: Gap::Next, ..self.dst };
+        (self.dst.gap == Gap::Skip).then(|| Calendar { dst, ..self.clone() })
+    }
+
     /// The first occurrence at or after `second`, looking no further than `limit`.
     pub(crate) fn at_or_after(&self, second: i64, limit: i64) -> Option<i64> {
         let mut index = self.zone.index_at(second);

@@ -1,5 +1,9 @@
 //! What becomes of a local time that a clock change skips or repeats.
 
+use std::fmt;
+
+use super::local::date_time;
+
 /// What to do with a local time that does not exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Gap {
@@ -68,4 +72,11 @@ pub struct Authored {
     pub local_ms: i64,
     /// How it was resolved.
     pub resolution: Resolution,
+}
+
+impl fmt::Display for Authored {
+    /// The local time without an offset, such as `2026-03-29T02:30:00`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&date_time(self.local_ms))
+    }
 }

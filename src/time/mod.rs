@@ -11,7 +11,11 @@ mod dst;
 pub mod duration;
 mod instant;
 mod interval;
+<<<<<<< HEAD
 mod outlook;
+=======
+mod local;
+>>>>>>> 2f1b3c3 (Say any schedule as one English sentence, and what it names next in local time)
 mod phase;
 mod times;
 mod window;
@@ -22,12 +26,17 @@ pub(crate) use cadence::steps;
 pub use cadence::{Cadence, Occurrences};
 pub use calendar::Calendar;
 pub use cron::{Cron, CronError, UnevenStep};
+pub(crate) use days::{CronDays, Matching};
 pub use days::{Days, DaysError, Weekday};
 pub use dst::{Authored, Dst, Fold, Gap, Resolution};
 pub use duration::DurationError;
 pub use instant::{Instant, InstantError, InstantText, MS_PER_DAY, MS_PER_SECOND};
 pub use interval::{Interval, IntervalError};
+<<<<<<< HEAD
 pub(crate) use outlook::ClockChange;
+=======
+pub use local::LocalTime;
+>>>>>>> 2f1b3c3 (Say any schedule as one English sentence, and what it names next in local time)
 pub use phase::{PHASE_CAP_MS, spread_phase_ms};
 pub use times::{TimeOfDay, Times, TimesError};
 pub use window::{Window, WindowError};

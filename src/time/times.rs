@@ -146,6 +146,16 @@ impl Times {
             .map(|second| TimeOfDay { second: second as u32 })
     }
 
+    /// The earliest time.
+    pub(crate) fn earliest(&self) -> TimeOfDay {
+        TimeOfDay { second: self.first() as u32 }
+    }
+
+    /// The latest time.
+    pub(crate) fn latest(&self) -> TimeOfDay {
+        TimeOfDay { second: self.last() as u32 }
+    }
+
     /// How many times of a day, at least 1.
     pub(crate) fn per_day(&self) -> i64 {
         match &self.0 {

@@ -7,6 +7,8 @@ use jiff::Timestamp;
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 
 use super::civil::{DAYS_PER_CYCLE, days_from_civil};
+use super::instant::{Instant, MS_PER_SECOND};
+use super::local::LocalTime;
 
 /// Past this instant a zone has only its yearly rule, so its changes repeat with the calendar.
 const CYCLE_START_S: i64 = days_from_civil(2100, 1, 1) * 86_400;
@@ -122,6 +124,17 @@ impl Zone {
     /// Its name in the tz database.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// What its clocks show at an instant.
+    pub fn local(&self, at: Instant) -> LocalTime {
+        let second = at.as_ms().div_euclid(MS_PER_SECOND);
+        LocalTime::new(at, self.segment(self.index_at(second)).offset_s)
+    }
+
+    /// Whether its offset ever changes.
+    pub(crate) fn changes(&self) -> bool {
+        self.starts_s.len() > 1
     }
 
     fn fixed(name: &str) -> Zone {

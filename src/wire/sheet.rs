@@ -173,6 +173,14 @@ impl<W: Write> List<'_, W> {
         }
     }
 
+    /// Says in tables only what the rows after it have in common; they get a header of their own.
+    pub fn heading(&mut self, text: &str) -> io::Result<()> {
+        match self.printer {
+            Printer::Table(table) => table.heading(text),
+            _ => Ok(()),
+        }
+    }
+
     /// Sends out every row given so far.
     pub fn flush(&mut self) -> io::Result<()> {
         self.printer.flush()

@@ -28,6 +28,7 @@ pub(super) struct Table<W: Write> {
     /// The cells of the row at hand.
     cells: Vec<String>,
     has_header: bool,
+    has_heading: bool,
 }
 
 struct TableColumn {
@@ -52,6 +53,7 @@ impl<W: Write> Table<W> {
             waiting: Vec::new(),
             cells: Vec::new(),
             has_header: false,
+            has_heading: false,
         }
     }
 
@@ -66,6 +68,19 @@ impl<W: Write> Table<W> {
                 TableColumn { width: title.width(), title, aligned: Aligned::Left }
             })
             .collect();
+    }
+
+    /// Prints a line of prose, and begins the table anew below it.
+    pub(super) fn heading(&mut self, text: &str) -> io::Result<()> {
+        let is_first = !self.has_header && self.waiting.is_empty() && !self.has_heading;
+        if !self.has_header && !self.waiting.is_empty() {
+            self.print_waiting()?;
+        }
+        let gap = if is_first { "" } else { "\n" };
+        writeln!(self.out, "{gap}{}", escape_controls(text))?;
+        self.header(self.all);
+        (self.has_header, self.has_heading) = (false, true);
+        Ok(())
     }
 
     pub(super) fn row(&mut self, row: &impl Row) -> io::Result<()> {

@@ -59,6 +59,10 @@ fn check_plan(case: &Value) {
     let runs = timeline.runs(from, to).map(|run| run_row(&reference, run.unwrap()));
     assert_eq!(Value::from_iter(runs), case["expect"], "{}", case["name"]);
 
+    let sentence = schedule.describe();
+    let is_sentence = sentence.ends_with('.') && sentence.matches(". ").count() == 0;
+    assert!(is_sentence && !sentence.contains(",,"), "{sentence}");
+
     let cadence = schedule.definition.cadence();
     let expected = case["expect"].as_array().unwrap();
     assert_eq!(cadence.count(from, to), expected.len() as u64, "count, {}", case["name"]);
