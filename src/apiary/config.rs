@@ -233,7 +233,7 @@ fn fixed_rule(cron: &str, timezone: &str) -> Result<Schedule, String> {
         "first_run": "next",
     });
     Schedule::from_json(&json.to_string()).map_err(|error| {
-        let faults = error.findings.iter().map(|finding| &finding.fault);
+        let faults = error.faults.iter();
         let told = faults.filter(|fault| fault.severity() == Severity::Error).map(|fault| {
             match &fault.hint {
                 Some(hint) => format!("{}; {hint}", fault.message),

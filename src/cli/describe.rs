@@ -23,7 +23,7 @@ pub(super) struct Describe {
 
 pub(super) fn describe(args: Describe, context: &Context) -> Result<Exit, Failure> {
     let now = context.clock.now();
-    let workflows = documents::read(&args.documents)?;
+    let workflows = documents::read(&args.documents, &context.console)?;
     let mut sheet = context.console.sheet()?;
     sheet.member("now", now)?;
     let mut rows = sheet.list::<DescribeRow<'_>>("occurrences")?;

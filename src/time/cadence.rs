@@ -126,10 +126,9 @@ impl Cadence {
         let from = after.checked_add_ms(1)?;
         let moved = Cadence::Calendar(calendar.with_gaps_closed()?);
         let mut back = moved.occurrences(from, before.checked_add_ms(1)?).rev();
-        let authored = back.find_map(|occurrence| {
+        back.find_map(|occurrence| {
             moved.authored(occurrence).filter(|by| by.resolution == Resolution::GapNext)
-        });
-        authored
+        })
     }
 
     /// The next member of the set in milliseconds, which may lie past the range.

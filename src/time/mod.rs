@@ -11,11 +11,8 @@ mod dst;
 pub mod duration;
 mod instant;
 mod interval;
-<<<<<<< HEAD
-mod outlook;
-=======
 mod local;
->>>>>>> 2f1b3c3 (Say any schedule as one English sentence, and what it names next in local time)
+mod outlook;
 mod phase;
 mod times;
 mod window;
@@ -32,11 +29,8 @@ pub use dst::{Authored, Dst, Fold, Gap, Resolution};
 pub use duration::DurationError;
 pub use instant::{Instant, InstantError, InstantText, MS_PER_DAY, MS_PER_SECOND};
 pub use interval::{Interval, IntervalError};
-<<<<<<< HEAD
-pub(crate) use outlook::ClockChange;
-=======
 pub use local::LocalTime;
->>>>>>> 2f1b3c3 (Say any schedule as one English sentence, and what it names next in local time)
+pub(crate) use outlook::ClockChange;
 pub use phase::{PHASE_CAP_MS, spread_phase_ms};
 pub use times::{TimeOfDay, Times, TimesError};
 pub use window::{Window, WindowError};

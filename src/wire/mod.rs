@@ -5,12 +5,9 @@ mod batch;
 #[cfg(feature = "cli")]
 mod csv;
 mod decisions;
-<<<<<<< HEAD
+mod describe;
 #[cfg(feature = "cli")]
 mod diagnostics;
-=======
-mod describe;
->>>>>>> 2f1b3c3 (Say any schedule as one English sentence, and what it names next in local time)
 mod json;
 mod plan;
 mod problem;
@@ -25,15 +22,12 @@ mod text;
 
 pub use batch::{BATCH_LIMIT, BatchError, Line, read_batch};
 pub use decisions::{FindingRow, PauseRow};
-<<<<<<< HEAD
+pub use describe::{DescribeRow, Named};
 #[cfg(feature = "cli")]
 pub use diagnostics::{
     Case, Diagnostic, DiagnosticForm, Reporter, Source, Span, Strictness, Style, Summary, cases,
     reporter, spans,
 };
-=======
-pub use describe::{DescribeRow, Named};
->>>>>>> 2f1b3c3 (Say any schedule as one English sentence, and what it names next in local time)
 pub use json::{OUTPUT_LIMIT_BYTES, OutputError, checked_output, to_json};
 pub use plan::{ClaimRow, DueRow, PlanRow, SkippedRow};
 pub use problem::{Problem, Remark, Warning};
