@@ -53,7 +53,7 @@ fn row_forms() -> Vec<RowForm> {
     let form = |name, title, columns, nullable| RowForm { name, title, columns, nullable };
     let planned = &["id", "ref", "due", "phase_ms"][..];
     let answered = &["token", "lease_expires", "available"][..];
-    let standing = &["cursor", "next_due"][.., "paused", "retired"];
+    let standing = &["cursor", "next_due", "paused", "retired"][..];
     let diagnosed = &["ref", "hint"][..];
     vec![
         form("plan-row", "An occurrence", PlanRow::COLUMNS, planned),
