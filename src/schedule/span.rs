@@ -371,8 +371,8 @@ mod tests {
     fn what_is_there_twice_is_told_apart() {
         let text = r#"{"a": 1, "a": {"b": 2}, "a": 3}"#;
         check(text, "/a", Part::Value, "1");
-        assert_eq!(locate(text, &[fault("/a", Part::Repeat { nth: 1 })]), [9..12]);
-        assert_eq!(locate(text, &[fault("/a", Part::Repeat { nth: 2 })]), [24..27]);
+        assert_eq!(locate(text, &[fault("/a", Part::Repeat { nth: 1 })]), vec![9..12]);
+        assert_eq!(locate(text, &[fault("/a", Part::Repeat { nth: 2 })]), vec![24..27]);
     }
 
     #[test]

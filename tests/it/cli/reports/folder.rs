@@ -17,7 +17,7 @@ pub(super) struct Marked {
 pub(super) fn faulty() -> (TempDir, Vec<Marked>) {
     let folder = tempfile::tempdir().unwrap();
     let mut marked = Vec::new();
-    let mut write = |file: &str, content: &[u8]| {
+    let write = |file: &str, content: &[u8]| {
         fs::write(folder.path().join(file), content).unwrap();
     };
     for block in include_str!("../../../../fixtures/validate/faulty.folder").split("\n\n") {
