@@ -33,7 +33,7 @@ pub(super) fn read(schedule: &Object<'_, '_>, faults: &mut Faults) -> Option<Cad
     };
     let zone = schedule.optional("timezone", faults, read_zone);
     let dst = schedule.optional("dst", faults, read_dst);
-    warn_of_zone(schedule, faults);
+    warn_of_zone(schedule, every.as_ref(), faults);
     match every? {
         Every::Interval(interval) => {
             (zone.is_some() && dst.is_some()).then_some(Cadence::Interval(interval))
@@ -47,18 +47,17 @@ pub(super) fn read(schedule: &Object<'_, '_>, faults: &mut Faults) -> Option<Cad
     }
 }
 
-/// Notes a zone that has no effect, or is missing; of a faulty cadence, too, where its form says
-/// what it was meant to be.
-fn warn_of_zone(schedule: &Object<'_, '_>, faults: &mut Faults) {
-    match schedule.get("every") {
-        Some(every @ Value::String(_)) if advice::cadence_for(every).is_none() => {
+/// Notes a zone that is missing, or has no effect; the latter on a faulty interval, too.
+fn warn_of_zone(schedule: &Object<'_, '_>, every: Option<&Every>, faults: &mut Faults) {
+    match (schedule.get("every"), every) {
+        (Some(written @ Value::String(_)), _) if advice::cadence_for(written).is_none() => {
             for key in ["timezone", "dst"].into_iter().filter(|key| schedule.get(key).is_some()) {
                 let message = format!("`{key}` has no effect on an interval");
                 let hint = "leave it out, or use a calendar cadence".to_owned();
                 faults.key(&schedule.place.key(key), Code::NoEffect, message, hint);
             }
         }
-        Some(Value::Object(_)) if schedule.get("timezone").is_none() => {
+        (_, Some(Every::Calendar { .. })) if schedule.get("timezone").is_none() => {
             let message = "a calendar cadence without `timezone` is in UTC".to_owned();
             let hint = "say so with \"timezone\": \"UTC\", or name a zone".to_owned();
             faults.key(&schedule.place.key("every"), Code::MissingZone, message, hint);

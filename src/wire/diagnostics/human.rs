@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Level, Message, Origin, Renderer, Snippet};
 
-use crate::schedule::Severity;
+use crate::schedule::{Severity, is_deceptive};
 
 use super::super::text::escape_controls;
 use super::{Case, Diagnostic, Reporter, Summary};
@@ -133,7 +133,7 @@ impl Excerpt<'_> {
 /// A text with a picture for each character that would act on a terminal, so that columns stay
 /// what they are, and the mark in it.
 fn pictured(text: Cow<'_, str>, mark: Range<usize>) -> (Cow<'_, str>, Range<usize>) {
-    if !text.chars().any(acts) {
+    if !text.chars().any(is_deceptive) {
         return (text, mark);
     }
     let parts = [&text[..mark.start], &text[mark.clone()], &text[mark.end..]];
@@ -142,20 +142,12 @@ fn pictured(text: Cow<'_, str>, mark: Range<usize>) -> (Cow<'_, str>, Range<usiz
     (Cow::Owned([before, marked, after].concat()), mark)
 }
 
-/// Whether a character acts on a terminal instead of standing there: controls, line separators,
-/// and what turns the direction of the text around it.
-fn acts(char: char) -> bool {
-    char.is_control()
-        || matches!(char, '\u{61c}' | '\u{200e}' | '\u{200f}')
-        || matches!(char, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-}
-
 fn picture(char: char) -> char {
     match char {
         '\t' => ' ',
         '\u{0}'..='\u{1f}' => char::from_u32(0x2400 + u32::from(char)).unwrap_or('\u{fffd}'),
         '\u{7f}' => '\u{2421}',
-        _ if acts(char) => '\u{fffd}',
+        _ if is_deceptive(char) => '\u{fffd}',
         _ => char,
     }
 }
