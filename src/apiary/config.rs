@@ -151,8 +151,11 @@ impl Config {
         let bounds = |problem: &str| Err(ConfigError::Bounds(problem.to_owned()));
         match raw.state_file.to_string_lossy().chars().count() {
             0 => return bounds("`state_file` is empty"),
-            LINE_LIMIT_CHARS.. => return bounds("`state_file` is too long"),
-            _ => {}
+            1..=LINE_LIMIT_CHARS => {}
+            _ => {
+                let problem = format!("`state_file` is longer than {LINE_LIMIT_CHARS} characters");
+                return bounds(&problem);
+            }
         }
         if !(1..=MAX_PER_POLL_LIMIT).contains(&raw.max_per_poll) {
             return bounds(&format!(

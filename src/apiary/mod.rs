@@ -11,6 +11,8 @@ mod config;
 mod envelope;
 mod files;
 mod item;
+#[cfg(feature = "cli")]
+mod plugin;
 mod poll;
 mod state;
 mod turns;
@@ -18,6 +20,8 @@ mod turns;
 pub use config::{Config, ConfigError, Missed, Routine};
 pub use envelope::{REQUEST_LIMIT_BYTES, RESPONSE_LIMIT_BYTES, TransportFault};
 pub use files::{StateFault, read_state};
+#[cfg(feature = "cli")]
+pub use plugin::{InstallError, PluginId, PluginIdError, install};
 pub use state::{Entry, State};
 
 use crate::clock::Clock;

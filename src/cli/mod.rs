@@ -11,7 +11,9 @@ mod due;
 mod failure;
 mod finish;
 mod heartbeat;
+mod import_routines;
 mod input;
+mod install_plugin;
 mod lease;
 mod list;
 mod pattern;
@@ -88,6 +90,10 @@ enum Command {
     Resume(With<pause::Resume>),
     /// Answer one request of Apiary's plugin protocol: stdin to stdout
     Poll(With<poll::Poll>),
+    /// Register Apiary's routines in a store, each where its state file says that it stands
+    ImportRoutines(With<import_routines::ImportRoutines>),
+    /// Put the Apiary plugin where a host looks for it
+    InstallPlugin(With<install_plugin::InstallPlugin>),
     /// Check a whole store: the file, every row, and what must hold between them
     Verify(With<verify::Verify>),
     /// Copy a store while it is in use
@@ -135,6 +141,8 @@ impl Command {
             Command::Pause(args) => args.run(pause::pause),
             Command::Resume(args) => args.run(pause::resume),
             Command::Poll(args) => args.run(poll::poll),
+            Command::ImportRoutines(args) => args.run(import_routines::import_routines),
+            Command::InstallPlugin(args) => args.run(install_plugin::install_plugin),
             Command::Verify(args) => args.run(verify::verify),
             Command::Backup(args) => args.run(verify::backup),
             Command::Schema(args) => schema::schema(&args),

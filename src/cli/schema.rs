@@ -24,6 +24,8 @@ const SCHEMAS: &[(&str, &str)] = &[
     ("answer-row", include_str!("../../schemas/rows/answer-row.schema.json")),
     ("sync", include_str!("../../schemas/rows/sync.schema.json")),
     ("sync-row", include_str!("../../schemas/rows/sync-row.schema.json")),
+    ("import", include_str!("../../schemas/rows/import.schema.json")),
+    ("import-row", include_str!("../../schemas/rows/import-row.schema.json")),
     ("list", include_str!("../../schemas/rows/list.schema.json")),
     ("list-row", include_str!("../../schemas/rows/list-row.schema.json")),
     ("runs", include_str!("../../schemas/rows/runs.schema.json")),

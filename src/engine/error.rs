@@ -50,6 +50,14 @@ pub enum EngineError {
         /// The source as given.
         source_name: String,
     },
+    /// The workflow to be imported is registered already.
+    #[error("`{reference}` is registered already, by the source `{owner}`")]
+    AlreadyRegistered {
+        /// The workflow.
+        reference: String,
+        /// The source that registered it.
+        owner: String,
+    },
     /// A request for runs cannot be carried out.
     #[error("{problem}")]
     BadRequest {
@@ -96,6 +104,7 @@ impl EngineError {
             EngineError::UnknownRun { .. } => "unknown_run",
             EngineError::Refused { source, .. } => source.code(),
             EngineError::OtherSource { .. } => "other_source",
+            EngineError::AlreadyRegistered { .. } => "already_registered",
             EngineError::BadRequest { .. } => "bad_request",
             EngineError::NothingLeft { .. } => "nothing_left",
             EngineError::RepeatedReference { .. } => "repeated_ref",
@@ -113,6 +122,9 @@ impl EngineError {
             }
             EngineError::OtherSource { .. } => {
                 Some("sync it under that --source, or give it another ref")
+            }
+            EngineError::AlreadyRegistered { .. } => {
+                Some("the store knows best how far it has come; leave it out to import the others")
             }
             EngineError::OtherClock { store: ClockKind::Test } => {
                 Some("it was first written under --now, so every write needs --now")

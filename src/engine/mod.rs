@@ -3,11 +3,13 @@
 mod claim;
 mod due;
 mod error;
+mod import;
 mod lease;
 mod list;
 mod overlap;
 mod pause;
 mod queue;
+mod register;
 mod request;
 #[cfg(feature = "cli")]
 pub mod runner;
@@ -18,6 +20,7 @@ mod workflow;
 pub use claim::{ClaimRequest, Claimed, DEFAULT_LEASE_MS, claim};
 pub use due::{Due, DueRun, due};
 pub use error::EngineError;
+pub use import::{Import, Imported, import};
 pub use lease::{
     Heartbeat, Held, finish, finish_all, heartbeat, heartbeat_all, release, release_all,
 };

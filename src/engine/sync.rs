@@ -4,16 +4,14 @@ use std::collections::HashSet;
 
 use crate::clock::Clock;
 use crate::plan::{self, Cut, Position, Revision, SkipReason, Timeline};
-use crate::schedule::{Definition, Reference, Schedule};
-use crate::store::record::{
-    DueKey, Marks, NewWorkflow, RevisionRow, RunFilter, RunRecord, RunState, SkipRecord, Workflow,
-    WorkflowId,
-};
+use crate::schedule::{Reference, Schedule};
+use crate::store::record::{Marks, RunFilter, RunRecord, RunState, SkipRecord, Workflow};
 use crate::store::{Store, Transaction};
-use crate::time::{Instant, tzdb_version};
+use crate::time::Instant;
 
 use super::EngineError;
 use super::pause::mark;
+use super::register::{register, revision_row};
 use super::store_info;
 use super::workflow::{Planned, each_workflow, read_revisions};
 
@@ -112,7 +110,11 @@ pub fn sync(
     let mut report = SyncReport { now, workflows: Vec::with_capacity(workflows.len()) };
     for (reference, schedule) in workflows {
         let synced = match tx.workflow(reference.as_str())? {
-            None => register(&mut *tx, now, options.source, reference, schedule.as_ref())?,
+            None => {
+                let position = Position { cursor: None, registered: now };
+                register(&mut *tx, now, options.source, reference, schedule.as_ref(), position)?;
+                Synced { reference: reference.to_string(), change: Change::New, revision: 1 }
+            }
             Some(known) if known.source != options.source => {
                 return Err(EngineError::OtherSource {
                     reference: known.reference,
@@ -142,33 +144,6 @@ fn refuse_repeated(workflows: &[(Reference, Option<Schedule>)]) -> Result<(), En
         }
         None => Ok(()),
     }
-}
-
-/// Registers a workflow that is not known yet.
-fn register(
-    tx: &mut dyn Transaction,
-    now: Instant,
-    source: &str,
-    reference: &Reference,
-    schedule: Option<&Schedule>,
-) -> Result<Synced, EngineError> {
-    let policies = schedule.map(|schedule| schedule.policies).unwrap_or_default();
-    let first =
-        Revision::new(reference, 1, None, schedule.map(|schedule| schedule.definition.clone()));
-    let timeline = Timeline::new(std::slice::from_ref(&first));
-    let position = Position { cursor: None, registered: now };
-    let plan = plan::owed(&timeline, &policies, position, now);
-    let turn = plan::turn(&timeline, position, None, &plan, now);
-    let ids = tx.insert_workflows(&[NewWorkflow {
-        reference: reference.to_string(),
-        source: source.to_owned(),
-        registered: now,
-        policies,
-        due: turn.map(|turn| DueKey { turn: turn.turn, due: turn.due }),
-    }])?;
-    let rows: Vec<_> = ids.into_iter().map(|id| revision_row(id, &first, now)).collect();
-    tx.insert_revisions(&rows)?;
-    Ok(Synced { reference: reference.to_string(), change: Change::New, revision: 1 })
 }
 
 /// Brings a known workflow up to date.
@@ -275,15 +250,4 @@ fn retire(
         change: Change::Retired { skipped },
         revision: number + 1,
     })
-}
-
-fn revision_row(workflow: WorkflowId, revision: &Revision, now: Instant) -> RevisionRow {
-    RevisionRow {
-        workflow,
-        number: revision.number(),
-        after: revision.after(),
-        schedule: revision.definition().map(Definition::to_canonical),
-        made: now,
-        tzdb: tzdb_version().to_owned(),
-    }
 }

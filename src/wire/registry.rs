@@ -63,3 +63,23 @@ row!(StandingRow<'_>: row => {
     shown "incidents" = row.incidents,
     data "schedule" = Json(row.schedule),
 });
+
+/// Where a workflow that was imported begins.
+#[derive(Debug, Clone, Copy)]
+pub struct ImportRow<'a> {
+    /// The workflow.
+    pub reference: &'a str,
+    /// When it was first seen.
+    pub registered: Instant,
+    /// The last occurrence that was settled before.
+    pub cursor: Option<Instant>,
+    /// The due instant of its oldest unsettled occurrence.
+    pub next_due: Option<Instant>,
+}
+
+row!(ImportRow<'_>: row => {
+    shown "ref" = row.reference,
+    shown "registered" = row.registered,
+    shown "cursor" = row.cursor,
+    shown "next_due" = row.next_due,
+});

@@ -1,5 +1,6 @@
 //! The one integration test binary.
 
+mod apiary;
 mod calendar;
 mod cli;
 mod cron;

@@ -7,8 +7,8 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use windowpane::wire::{
-    AnswerRow, ClaimRow, Column, Diagnostic, DueRow, FindingRow, PauseRow, PlanRow, Problem,
-    RequestedRow, Row, RunRow, SkipRow, SkippedRow, StandingRow, SyncRow,
+    AnswerRow, ClaimRow, Column, Diagnostic, DueRow, FindingRow, ImportRow, PauseRow, PlanRow,
+    Problem, RequestedRow, Row, RunRow, SkipRow, SkippedRow, StandingRow, SyncRow,
 };
 
 use super::{root, schema};
@@ -63,6 +63,7 @@ fn row_forms() -> Vec<RowForm> {
         form("skip-row", "A record of skipped occurrences", SkipRow::COLUMNS, &[]),
         form("skipped-row", "Occurrences that are skipped", SkippedRow::COLUMNS, &[]),
         form("sync-row", "What a sync did with a workflow", SyncRow::COLUMNS, CUT),
+        form("import-row", "Where an imported workflow stands", ImportRow::COLUMNS, standing),
         form("list-row", "Where a workflow stands", StandingRow::COLUMNS, standing),
         form("answer-row", "How a run stands", AnswerRow::COLUMNS, answered),
         form("request-row", "A run that was asked for", RequestedRow::COLUMNS, &[]),
@@ -118,6 +119,11 @@ const OBJECTS: &[ObjectForm] = &[
         name: "sync",
         title: "What a sync did",
         members: &[("now", Member::Instant), ("workflows", Member::Rows("sync-row"))],
+    },
+    ObjectForm {
+        name: "import",
+        title: "What was imported",
+        members: &[("workflows", Member::Rows("import-row"))],
     },
     ObjectForm {
         name: "list",
@@ -296,6 +302,9 @@ fn what_the_command_prints_fits_its_schema() {
     fs::copy(root("fixtures/examples/report-weekly.json"), documents.join("b.json")).unwrap();
     fs::write(folder.path().join("bad.json"), r#"{"ref": "x", "schedule": {"every": "7m"}}"#)
         .unwrap();
+    let config = r#"{"state_file": "s", "routines": [{"id": "r", "schedule": "0 3 * * *"}]}"#;
+    fs::write(folder.path().join("config.json"), config).unwrap();
+    fs::write(folder.path().join("state.json"), r#"{"version": 1, "routines": {}}"#).unwrap();
     let id = "a@2026-01-05T12:05:00Z";
     let at = "--now 2026-01-05T12:07:00Z --db s.db";
     let story = [
@@ -313,6 +322,7 @@ fn what_the_command_prints_fits_its_schema() {
         ("skips", "skips --db s.db".to_owned()),
         ("list", format!("list {at}")),
         ("pause", format!("pause '*' {at}")),
+        ("import", "import-routines config.json --state state.json --db t.db".to_owned()),
         ("findings", "verify --db s.db".to_owned()),
         ("diagnostics", "validate bad.json docs".to_owned()),
     ];

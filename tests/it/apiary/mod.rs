@@ -1,0 +1,4 @@
+//! Apiary's plugin: what transcripts cannot show. (The conversations are `fixtures/commands/poll-*`.)
+
+mod manifest;
+mod polls;
