@@ -116,6 +116,8 @@ fn connect(path: &Path, options: &Options) -> rusqlite::Result<Connection> {
     connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, VALUE_LIMIT_BYTES)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    // Without this guarantee every new value of a parameter has its statement compiled anew.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.pragma_update(None, "cell_size_check", true)?;
     Ok(connection)
 }
