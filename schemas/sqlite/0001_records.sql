@@ -24,6 +24,8 @@ CREATE TABLE store_info (
     id INTEGER PRIMARY KEY CHECK (id = 1),
     clock INTEGER NOT NULL CHECK (clock IN (0, 1)), -- 0 the machine's, 1 given by hand
     tzdb_id INTEGER NOT NULL REFERENCES tzdb (id),  -- of the last write
+    definition_writes INTEGER NOT NULL CHECK (definition_writes >= 0),
+        -- how many writes have registered, changed or retired workflows
     last_planned_ms INTEGER,                        -- the latest instant that a turn was kept of
     checksum INTEGER NOT NULL
 ) STRICT;

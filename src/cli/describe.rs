@@ -51,7 +51,7 @@ struct Described<'a> {
 
 impl Described<'_> {
     fn of(workflow: &Workflow) -> Described<'_> {
-        let sentence = workflow.schedule.as_ref().map(Schedule::describe);
+        let sentence = workflow.schedule.as_deref().map(Schedule::describe);
         let sentence = sentence.unwrap_or_else(|| "Never: it has no schedule.".to_owned());
         Described { workflow, sentence }
     }

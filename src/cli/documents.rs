@@ -1,6 +1,8 @@
 //! The documents that a command works on: all of them, or none where one has an error.
 
+use std::collections::HashSet;
 use std::io;
+use std::sync::Arc;
 
 use crate::schedule::{Code, Declaration, Documents, Reference, Schedule, Severity};
 use crate::wire::{Case, Problem, cases};
@@ -15,8 +17,8 @@ use super::input::{self, Event, InputError, Request, Text};
 pub(super) struct Workflow {
     /// Its name; `None` where the document has none.
     pub(super) reference: Option<Reference>,
-    /// Its schedule; `None` for one that is `false`.
-    pub(super) schedule: Option<Schedule>,
+    /// Its schedule, shared by all that have the same; `None` for one that is `false`.
+    pub(super) schedule: Option<Arc<Schedule>>,
 }
 
 /// So many errors are shown; `validate` shows all.
@@ -44,7 +46,7 @@ pub(super) fn read(args: &args::Documents, console: &Console) -> Result<Vec<Work
 pub(super) fn read_named(
     args: &args::Documents,
     console: &Console,
-) -> Result<Vec<(Reference, Option<Schedule>)>, Failure> {
+) -> Result<Vec<(Reference, Option<Arc<Schedule>>)>, Failure> {
     read(args, console)?
         .into_iter()
         .map(|workflow| match workflow.reference {
@@ -77,6 +79,8 @@ pub(super) fn say_ignored(ignored: &[String], console: &Console) {
 struct Gathered<'c> {
     console: &'c Console,
     workflows: Vec<Workflow>,
+    /// Each schedule once: of many workflows, most have one in common.
+    schedules: HashSet<Arc<Schedule>>,
     errors: usize,
     /// The first error, for programs.
     first: Option<Problem>,
@@ -84,7 +88,13 @@ struct Gathered<'c> {
 
 impl<'c> Gathered<'c> {
     fn new(console: &'c Console) -> Gathered<'c> {
-        Gathered { console, workflows: Vec::new(), errors: 0, first: None }
+        Gathered {
+            console,
+            workflows: Vec::new(),
+            schedules: HashSet::new(),
+            errors: 0,
+            first: None,
+        }
     }
 
     fn add(&mut self, text: Text<'_>) -> Result<(), Failure> {
@@ -92,10 +102,20 @@ impl<'c> Gathered<'c> {
         self.judge(&documents, &cases(source, &documents))?;
         for document in documents.documents {
             let Some(declaration) = document.declaration else { continue };
-            let schedule = Declaration::into_schedule(declaration);
+            let schedule = Declaration::into_schedule(declaration).map(|one| self.share(one));
             self.workflows.push(Workflow { reference: document.reference, schedule });
         }
         Ok(())
+    }
+
+    /// The same schedule as it was kept before.
+    fn share(&mut self, schedule: Schedule) -> Arc<Schedule> {
+        if let Some(known) = self.schedules.get(&schedule) {
+            return Arc::clone(known);
+        }
+        let schedule = Arc::new(schedule);
+        self.schedules.insert(Arc::clone(&schedule));
+        schedule
     }
 
     /// Takes note of errors, and says what was passed over. Other warnings are for `validate`.

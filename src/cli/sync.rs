@@ -66,10 +66,10 @@ pub(super) fn sync(args: Sync, context: &Context) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-fn row(synced: &Synced) -> SyncRow<'_> {
+fn row<'a>(synced: &'a Synced<'_>) -> SyncRow<'a> {
     let (change, cut) = match &synced.change {
         Change::New => ("new", None),
-        Change::Edited { cut } => ("changed", Some(cut)),
+        Change::Edited { cut } => ("changed", Some(&**cut)),
         // Policies start no revision, so they cut nothing.
         Change::Policies => ("changed", None),
         Change::Unchanged => ("unchanged", None),
@@ -79,7 +79,7 @@ fn row(synced: &Synced) -> SyncRow<'_> {
 }
 
 /// What a sync did, in one line.
-pub(super) fn summary(report: &SyncReport, mode: SyncMode) -> String {
+pub(super) fn summary(report: &SyncReport<'_>, mode: SyncMode) -> String {
     let count = |change: &str| {
         report.workflows.iter().filter(|synced| row(synced).change == change).count()
     };

@@ -3,11 +3,11 @@
 use crate::clock::Clock;
 use crate::plan::Position;
 use crate::schedule::{Reference, Schedule};
-use crate::store::record::{Marks, Progress};
+use crate::store::record::{Marks, Progress, Workflow};
 use crate::store::{Store, Transaction};
 use crate::time::Instant;
 
-use super::register::register;
+use super::register::{Registration, register};
 use super::sync::SyncMode;
 use super::{EngineError, store_info};
 
@@ -52,34 +52,52 @@ pub fn import(
     let mut tx = store.begin_write()?;
     let now = clock.now();
     let info = store_info::for_write(&mut *tx, clock)?;
-    let mut imported = Vec::with_capacity(imports.len());
-    for import in imports {
-        imported.push(import_one(&mut *tx, now, source, import)?);
-    }
-    store_info::note_planned(&mut *tx, info, now)?;
+    refuse_known(&mut *tx, imports)?;
+    let positions: Vec<Position> = imports
+        .iter()
+        .map(|import| import.position.unwrap_or(Position { cursor: None, registered: now }))
+        .collect();
+    let registrations: Vec<Registration<'_>> = imports
+        .iter()
+        .zip(&positions)
+        .map(|(Import { reference, schedule, .. }, position)| Registration {
+            reference,
+            schedule: Some(schedule),
+            position: *position,
+        })
+        .collect();
+    register(&mut *tx, now, source, &registrations)?;
+    let imported = imports
+        .iter()
+        .zip(positions)
+        .map(|(import, position)| move_to(&mut *tx, &import.reference, position))
+        .collect::<Result<_, _>>()?;
+    store_info::note_definitions(&mut *tx, info, now)?;
     if mode == SyncMode::Write {
         tx.commit()?;
     }
     Ok(imported)
 }
 
-fn import_one(
-    tx: &mut dyn Transaction,
-    now: Instant,
-    source: &str,
-    Import { reference, schedule, position }: &Import,
-) -> Result<Imported, EngineError> {
-    if let Some(known) = tx.workflow(reference.as_str())? {
-        return Err(EngineError::AlreadyRegistered {
-            reference: known.reference,
-            owner: known.source,
-        });
+/// What the store knows it knows best.
+fn refuse_known(tx: &mut dyn Transaction, imports: &[Import]) -> Result<(), EngineError> {
+    let names: Vec<&str> = imports.iter().map(|import| import.reference.as_str()).collect();
+    match tx.workflows_named(&names)?.into_iter().flatten().next() {
+        None => Ok(()),
+        Some(Workflow { reference, source: owner, .. }) => {
+            Err(EngineError::AlreadyRegistered { reference, owner })
+        }
     }
-    let position = position.unwrap_or(Position { cursor: None, registered: now });
-    register(tx, now, source, reference, Some(schedule), position)?;
-    let workflow = tx
-        .workflow(reference.as_str())?
-        .ok_or_else(|| EngineError::UnknownWorkflow { reference: reference.to_string() })?;
+}
+
+/// Puts a workflow that was just registered where the other program left it.
+fn move_to(
+    tx: &mut dyn Transaction,
+    reference: &Reference,
+    position: Position,
+) -> Result<Imported, EngineError> {
+    let unknown = || EngineError::UnknownWorkflow { reference: reference.to_string() };
+    let workflow = tx.workflow(reference.as_str())?.ok_or_else(unknown)?;
     if let Some(cursor) = position.cursor {
         let progress = Progress { cursor: Some(cursor), ..workflow.progress };
         tx.update_progress(&[(&workflow, progress)])?;

@@ -16,7 +16,8 @@ pub(super) fn for_write(
     let tzdb = tzdb_version().to_owned();
     match tx.info()? {
         None => {
-            let info = StoreInfo { clock: clock.kind(), tzdb, last_planned: None };
+            let info =
+                StoreInfo { clock: clock.kind(), tzdb, definition_writes: 0, last_planned: None };
             tx.set_info(&info)?;
             Ok(info)
         }
@@ -42,4 +43,16 @@ pub(super) fn note_planned(
         tx.set_info(&StoreInfo { last_planned: Some(now), ..info })?;
     }
     Ok(())
+}
+
+/// Notes that workflows were registered, changed or retired, and given their places in the queue at
+/// `now`.
+pub(super) fn note_definitions(
+    tx: &mut dyn Transaction,
+    info: StoreInfo,
+    now: Instant,
+) -> Result<(), EngineError> {
+    let definition_writes = info.definition_writes + 1;
+    let last_planned = info.last_planned.max(Some(now));
+    Ok(tx.set_info(&StoreInfo { definition_writes, last_planned, ..info })?)
 }

@@ -1,6 +1,6 @@
 //! Registers workflows, all or nothing.
 
-use std::collections::HashSet;
+use std::borrow::{Borrow, Cow};
 
 use crate::clock::Clock;
 use crate::plan::{self, Cut, Position, Revision, SkipReason, Timeline};
@@ -10,8 +10,9 @@ use crate::store::{Store, Transaction};
 use crate::time::Instant;
 
 use super::EngineError;
+use super::compare::{BATCH, Standing, by_reference, compare};
 use super::pause::mark;
-use super::register::{register, revision_row};
+use super::register::{Registration, register, revision_row};
 use super::store_info;
 use super::workflow::{Planned, each_workflow, read_revisions};
 
@@ -46,18 +47,18 @@ pub enum SyncMode {
 
 /// What a sync did.
 #[derive(Debug, Clone)]
-pub struct SyncReport {
+pub struct SyncReport<'a> {
     /// The instant at which it was done.
     pub now: Instant,
-    /// One entry for each workflow, in the order given.
-    pub workflows: Vec<Synced>,
+    /// One entry for each workflow, in the order given; then those that were retired.
+    pub workflows: Vec<Synced<'a>>,
 }
 
 /// What a sync did with one workflow.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Synced {
+pub struct Synced<'a> {
     /// The workflow.
-    pub reference: String,
+    pub reference: Cow<'a, str>,
     /// What changed.
     pub change: Change,
     /// The number of the present revision.
@@ -72,7 +73,7 @@ pub enum Change {
     /// A new revision began.
     Edited {
         /// Where the old revision ends and the new begins.
-        cut: Cut,
+        cut: Box<Cut>,
     },
     /// Only policies changed, which start no revision.
     Policies,
@@ -81,7 +82,7 @@ pub enum Change {
     /// Its source no longer has it.
     Retired {
         /// What was skipped.
-        skipped: Option<SkipRecord>,
+        skipped: Option<Box<SkipRecord>>,
     },
 }
 
@@ -91,69 +92,104 @@ pub enum Change {
 /// revision at E, the latest of now, the cursor and the previous E. Occurrences at or before E keep
 /// their old definition; so an edit fires nothing from before it and loses nothing that was owed.
 ///
+/// What stands there already is found out before the store is locked, and again only if somebody
+/// else registered something in between.
+///
 /// # Errors
-/// [`EngineError::RepeatedReference`], [`EngineError::OtherSource`],
-/// [`EngineError::NothingLeft`], [`EngineError::OtherClock`] and [`EngineError::Store`]; nothing was registered.
-pub fn sync(
+/// [`EngineError::RepeatedReference`], [`EngineError::OtherSource`], [`EngineError::NothingLeft`],
+/// [`EngineError::OtherClock`] and [`EngineError::Store`]; nothing was registered.
+pub fn sync<'a, S: Borrow<Schedule>>(
     store: &mut dyn Store,
     clock: &dyn Clock,
-    workflows: &[(Reference, Option<Schedule>)],
+    workflows: &'a [(Reference, Option<S>)],
     options: &SyncOptions<'_>,
-) -> Result<SyncReport, EngineError> {
+) -> Result<SyncReport<'a>, EngineError> {
     if options.absent == Absent::Retire && workflows.is_empty() {
         return Err(EngineError::NothingLeft { source_name: options.source.to_owned() });
     }
-    refuse_repeated(workflows)?;
+    let order = by_reference(workflows)?;
+    let compared = compare(&mut *store.begin_read()?, workflows, &order, options.source)?;
     let mut tx = store.begin_write()?;
     let now = clock.now();
     let info = store_info::for_write(&mut *tx, clock)?;
-    let mut report = SyncReport { now, workflows: Vec::with_capacity(workflows.len()) };
-    for (reference, schedule) in workflows {
-        let synced = match tx.workflow(reference.as_str())? {
-            None => {
-                let position = Position { cursor: None, registered: now };
-                register(&mut *tx, now, options.source, reference, schedule.as_ref(), position)?;
-                Synced { reference: reference.to_string(), change: Change::New, revision: 1 }
-            }
-            Some(known) if known.source != options.source => {
-                return Err(EngineError::OtherSource {
-                    reference: known.reference,
-                    owner: known.source,
-                    source_name: options.source.to_owned(),
-                });
-            }
-            Some(known) => renew(&mut *tx, now, known, reference, schedule.as_ref())?,
-        };
-        report.workflows.push(synced);
+    let standings = match compared.definition_writes == info.definition_writes {
+        true => compared.standings,
+        false => compare(&mut *tx, workflows, &order, options.source)?.standings,
+    };
+    let mut synced: Vec<Synced<'a>> = workflows
+        .iter()
+        .zip(&standings)
+        .map(|((reference, _), standing)| Synced::before(reference, *standing))
+        .collect();
+    for batch in order.chunks(BATCH) {
+        register_unknown(&mut *tx, now, options.source, workflows, &standings, batch)?;
+        for at in batch.iter().copied().filter(|at| standings[*at] == Standing::Other) {
+            let (reference, schedule) = &workflows[at];
+            let schedule = schedule.as_ref().map(S::borrow);
+            (synced[at].change, synced[at].revision) = renew(&mut *tx, now, reference, schedule)?;
+        }
     }
     if options.absent == Absent::Retire {
-        report.workflows.extend(retire_absent(&mut *tx, now, options.source, workflows)?);
+        let is_absent = |reference: &str| {
+            order.binary_search_by_key(&reference, |at| workflows[*at].0.as_str()).is_err()
+        };
+        synced.extend(retire_absent(&mut *tx, now, options.source, &is_absent)?);
     }
-    store_info::note_planned(&mut *tx, info, now)?;
+    if synced.iter().any(|synced| synced.change != Change::Unchanged) {
+        store_info::note_definitions(&mut *tx, info, now)?;
+    }
     if options.mode == SyncMode::Write {
         tx.commit()?;
     }
-    Ok(report)
+    Ok(SyncReport { now, workflows: synced })
 }
 
-fn refuse_repeated(workflows: &[(Reference, Option<Schedule>)]) -> Result<(), EngineError> {
-    let mut seen = HashSet::with_capacity(workflows.len());
-    match workflows.iter().find(|(reference, _)| !seen.insert(reference)) {
-        Some((repeated, _)) => {
-            Err(EngineError::RepeatedReference { reference: repeated.to_string() })
-        }
-        None => Ok(()),
+impl Synced<'_> {
+    /// What a sync does with a workflow, as far as it is known beforehand.
+    fn before(reference: &Reference, standing: Standing) -> Synced<'_> {
+        let (change, revision) = match standing {
+            Standing::Unknown => (Change::New, 1),
+            Standing::Same { revision } => (Change::Unchanged, revision),
+            // Until it is renewed.
+            Standing::Other => (Change::Unchanged, 0),
+        };
+        Synced { reference: Cow::Borrowed(reference.as_str()), change, revision }
     }
+}
+
+/// Registers those of a batch that the store does not know.
+fn register_unknown<S: Borrow<Schedule>>(
+    tx: &mut dyn Transaction,
+    now: Instant,
+    source: &str,
+    workflows: &[(Reference, Option<S>)],
+    standings: &[Standing],
+    batch: &[usize],
+) -> Result<(), EngineError> {
+    let unknown = batch.iter().filter(|at| standings[**at] == Standing::Unknown);
+    let unknown: Vec<Registration<'_>> = unknown
+        .map(|at| {
+            let (reference, schedule) = &workflows[*at];
+            let position = Position { cursor: None, registered: now };
+            Registration { reference, schedule: schedule.as_ref().map(S::borrow), position }
+        })
+        .collect();
+    if !unknown.is_empty() {
+        register(tx, now, source, &unknown)?;
+    }
+    Ok(())
 }
 
 /// Brings a known workflow up to date.
 fn renew(
     tx: &mut dyn Transaction,
     now: Instant,
-    mut known: Workflow,
     reference: &Reference,
     schedule: Option<&Schedule>,
-) -> Result<Synced, EngineError> {
+) -> Result<(Change, u32), EngineError> {
+    let mut known = tx
+        .workflow(reference.as_str())?
+        .ok_or_else(|| EngineError::UnknownWorkflow { reference: reference.to_string() })?;
     let mut revisions = Vec::new();
     for rows in tx.revisions(&[(known.id, None)])? {
         revisions = read_revisions(&known.reference, &rows)?;
@@ -178,7 +214,7 @@ fn renew(
             tx.insert_revisions(&[revision_row(known.id, &next, now)])?;
             revisions.push(next);
             let cut = plan::cut(&before, &Timeline::new(&revisions), edited_at.unwrap_or(now));
-            (Change::Edited { cut }, number + 1)
+            (Change::Edited { cut: Box::new(cut) }, number + 1)
         }
         (false, true) => (Change::Policies, number),
         (false, false) => (Change::Unchanged, number),
@@ -195,7 +231,7 @@ fn renew(
         let mut planned = Planned { timeline: Timeline::new(&revisions), workflow: known };
         planned.requeue(tx, now)?;
     }
-    Ok(Synced { reference: reference.to_string(), change, revision })
+    Ok((change, revision))
 }
 
 /// Retires what `source` registered and no longer has.
@@ -203,11 +239,9 @@ fn retire_absent(
     tx: &mut dyn Transaction,
     now: Instant,
     source: &str,
-    workflows: &[(Reference, Option<Schedule>)],
-) -> Result<Vec<Synced>, EngineError> {
-    let present: HashSet<&str> =
-        workflows.iter().map(|(reference, _)| reference.as_str()).collect();
-    let retired = each_workflow(tx, &|reference| !present.contains(reference), |tx, workflow| {
+    is_absent: &dyn Fn(&str) -> bool,
+) -> Result<Vec<Synced<'static>>, EngineError> {
+    let retired = each_workflow(tx, is_absent, |tx, workflow| {
         if workflow.source != source || workflow.marks.retired.is_some() {
             return Ok(None);
         }
@@ -222,7 +256,7 @@ fn retire(
     tx: &mut dyn Transaction,
     now: Instant,
     workflow: Workflow,
-) -> Result<Synced, EngineError> {
+) -> Result<Synced<'static>, EngineError> {
     let reference = Reference::new(&workflow.reference)
         .map_err(|_| EngineError::UnknownWorkflow { reference: workflow.reference.clone() })?;
     let mut planned = Planned::load_one(tx, workflow)?;
@@ -246,8 +280,8 @@ fn retire(
     tx.update_runs(&cancelled)?;
     mark(tx, planned.workflow, |marks| Marks { retired: Some(now), ..marks }, now)?;
     Ok(Synced {
-        reference: reference.to_string(),
-        change: Change::Retired { skipped },
+        reference: Cow::Owned(reference.to_string()),
+        change: Change::Retired { skipped: skipped.map(Box::new) },
         revision: number + 1,
     })
 }

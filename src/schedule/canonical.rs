@@ -1,6 +1,6 @@
 //! The canonical text of a definition: what the store keeps, and what equal meanings share.
 
-use serde_json::{Value, json};
+use std::fmt::Write;
 
 use crate::time::{Cadence, Calendar, Cron, Days, Fold, Gap, duration};
 
@@ -13,27 +13,45 @@ impl Definition {
     /// The definition as schedule JSON with every default written out and one spelling for every
     /// meaning. [`Definition::from_canonical`] reads it back.
     pub fn to_canonical(&self) -> String {
-        let mut schedule = json!({
-            "delay": duration::format_ms(self.delay_ms),
-            "phase": match self.phase {
-                Phase::Fixed { phase_ms } => json!({ "fixed": duration::format_ms(phase_ms) }),
-                Phase::Spread { cap_ms } => json!({ "spread": { "max": duration::format_ms(cap_ms) } }),
-            },
-        });
-        if let Some(window_ms) = self.window_ms {
-            schedule["window"] = json!(duration::format_ms(window_ms));
+        let mut text = String::with_capacity(192);
+        self.write(&mut text);
+        text
+    }
+
+    /// Writes the members in the order of their names. No text among them needs an escape.
+    fn write(&self, text: &mut String) {
+        let length = duration::format_ms;
+        member(text, '{', "delay", &length(self.delay_ms));
+        if let Cadence::Calendar(calendar) = &self.cadence {
+            text.push_str(",\"dst\":");
+            member(text, '{', "fold", fold(calendar.dst().fold));
+            member(text, ',', "gap", gap(calendar.dst().gap));
+            text.push('}');
         }
         match &self.cadence {
-            Cadence::Interval(interval) => {
-                schedule["every"] = json!(duration::format_ms(interval.as_ms()))
-            }
+            Cadence::Interval(interval) => member(text, ',', "every", &length(interval.as_ms())),
             Cadence::Calendar(calendar) => {
-                schedule["every"] = every(calendar);
-                schedule["timezone"] = json!(calendar.zone().name());
-                schedule["dst"] = dst(calendar);
+                text.push_str(",\"every\":");
+                write_every(text, calendar);
             }
         }
-        schedule.to_string()
+        text.push_str(",\"phase\":");
+        match self.phase {
+            Phase::Fixed { phase_ms } => member(text, '{', "fixed", &length(phase_ms)),
+            Phase::Spread { cap_ms } => {
+                text.push_str("{\"spread\":");
+                member(text, '{', "max", &length(cap_ms));
+                text.push('}');
+            }
+        }
+        text.push('}');
+        if let Cadence::Calendar(calendar) = &self.cadence {
+            member(text, ',', "timezone", calendar.zone().name());
+        }
+        if let Some(window_ms) = self.window_ms {
+            member(text, ',', "window", &length(window_ms));
+        }
+        text.push('}');
     }
 
     /// Reads what [`Definition::to_canonical`] wrote; `None` for any text that is no schedule.
@@ -42,24 +60,47 @@ impl Definition {
     }
 }
 
-fn every(calendar: &Calendar) -> Value {
-    let times: Vec<String> = calendar.times().iter().map(|time| time.to_string()).collect();
-    let cron = Cron::text(calendar.days(), calendar.times());
-    match cron {
-        Some(cron) if times.len() > LISTED_AT_MOST || is_only_cron(calendar.days()) => {
-            json!({ "cron": cron })
+/// Writes a member whose value is a text, behind what stands before it.
+fn member(text: &mut String, before: char, name: &str, value: &str) {
+    text.push(before);
+    text.extend(["\"", name, "\":\"", value, "\""]);
+}
+
+fn write_every(text: &mut String, calendar: &Calendar) {
+    let (days, times) = (calendar.days(), calendar.times());
+    if times.iter().nth(LISTED_AT_MOST).is_some() || is_only_cron(days) {
+        if let Some(cron) = Cron::text(days, times) {
+            member(text, '{', "cron", &cron);
+            text.push('}');
+            return;
         }
-        _ => match (calendar.days().as_weekdays(), calendar.days().as_month_days()) {
-            (Some(weekdays), _) => {
-                let on: Vec<&str> = weekdays.map(|weekday| weekday.as_str()).collect();
-                json!({ "week": { "on": on, "at": times } })
-            }
-            (None, Some(days)) => {
-                json!({ "month": { "on": days.collect::<Vec<_>>(), "at": times } })
-            }
-            (None, None) => json!({ "day": { "at": times } }),
-        },
     }
+    let name = match (days.as_weekdays(), days.as_month_days()) {
+        (Some(_), _) => "week",
+        (None, Some(_)) => "month",
+        (None, None) => "day",
+    };
+    text.extend(["{\"", name, "\":{\"at\":"]);
+    list(text, times.iter(), "\"");
+    if let Some(weekdays) = days.as_weekdays() {
+        text.push_str(",\"on\":");
+        list(text, weekdays.map(|weekday| weekday.as_str()), "\"");
+    } else if let Some(days) = days.as_month_days() {
+        text.push_str(",\"on\":");
+        list(text, days, "");
+    }
+    text.push_str("}}");
+}
+
+/// Writes a list, each item between two `quote`s.
+fn list(text: &mut String, items: impl Iterator<Item = impl std::fmt::Display>, quote: &str) {
+    let mut before = '[';
+    for item in items {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{before}{quote}{item}{quote}");
+        before = ',';
+    }
+    text.push(']');
 }
 
 /// Whether only a cron expression names the set.
@@ -67,16 +108,18 @@ fn is_only_cron(days: &Days) -> bool {
     *days != Days::every() && days.as_weekdays().is_none() && days.as_month_days().is_none()
 }
 
-fn dst(calendar: &Calendar) -> Value {
-    let gap = match calendar.dst().gap {
+fn gap(gap: Gap) -> &'static str {
+    match gap {
         Gap::Shift => "shift",
         Gap::Next => "next",
         Gap::Skip => "skip",
-    };
-    let fold = match calendar.dst().fold {
+    }
+}
+
+fn fold(fold: Fold) -> &'static str {
+    match fold {
         Fold::First => "first",
         Fold::Last => "last",
         Fold::Both => "both",
-    };
-    json!({ "gap": gap, "fold": fold })
+    }
 }

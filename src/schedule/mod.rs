@@ -25,7 +25,7 @@ use crate::time::{Cadence, Interval, PHASE_CAP_MS, spread_phase_ms};
 /// It has two halves. The [`Definition`] says when a workflow occurs and over which data;
 /// changing it is an edit, which starts a new revision. The [`Policies`] say what to do about
 /// what was missed; the present ones always decide.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Schedule {
     /// When it occurs, and over which data.
     pub definition: Definition,
@@ -37,7 +37,7 @@ pub struct Schedule {
 ///
 /// Held in a canonical form: two definitions are equal when they mean the same, however they
 /// were spelled.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Definition {
     pub(crate) cadence: Cadence,
     pub(crate) delay_ms: i64,
@@ -46,7 +46,7 @@ pub struct Definition {
 }
 
 /// How the start of a run is offset from its occurrence.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Phase {
     /// Exactly this many milliseconds, at least 0.
     Fixed {
@@ -61,7 +61,7 @@ pub enum Phase {
 }
 
 /// What to do about missed and overlapping runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Policies {
     /// Which of the missed occurrences are still run.
     pub catch_up: CatchUp,
@@ -76,7 +76,7 @@ pub struct Policies {
 }
 
 /// Which of the missed occurrences are still run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CatchUp {
     /// None: only the newest due occurrence.
     Latest,
@@ -88,7 +88,7 @@ pub enum CatchUp {
 }
 
 /// What a workflow without a cursor owes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum FirstRun {
     /// The newest due occurrence, even one from before registration.
     #[default]
@@ -98,7 +98,7 @@ pub enum FirstRun {
 }
 
 /// Whether runs of one ref may be claimed at the same time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Overlap {
     /// Any number.
     #[default]

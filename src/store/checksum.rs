@@ -20,6 +20,7 @@ pub(crate) fn of_info(info: &StoreInfo) -> i64 {
     let mut bytes = Bytes::of("store_info");
     bytes.number(info.clock.code());
     bytes.text(&info.tzdb);
+    bytes.number(info.definition_writes);
     bytes.instant_or_none(info.last_planned);
     bytes.checksum()
 }

@@ -59,8 +59,13 @@ pub trait Transaction {
     /// Writes the row about the store itself.
     fn set_info(&mut self, info: &StoreInfo) -> Result<(), StoreError>;
 
+    /// The workflows with these names, in their order; `None` for one that is not there.
+    fn workflows_named(&mut self, references: &[&str])
+    -> Result<Vec<Option<Workflow>>, StoreError>;
     /// The workflow named `reference`.
-    fn workflow(&mut self, reference: &str) -> Result<Option<Workflow>, StoreError>;
+    fn workflow(&mut self, reference: &str) -> Result<Option<Workflow>, StoreError> {
+        Ok(self.workflows_named(&[reference])?.pop().flatten())
+    }
     /// Up to `limit` workflows with a ref greater than `after`, ordered by ref (bytewise).
     fn workflows(&mut self, after: Option<&str>, limit: usize)
     -> Result<Vec<Workflow>, StoreError>;

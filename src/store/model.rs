@@ -159,8 +159,11 @@ impl Transaction for ModelTransaction {
         Ok(())
     }
 
-    fn workflow(&mut self, reference: &str) -> Result<Option<Workflow>, StoreError> {
-        Ok(self.state.workflows.get(reference).cloned())
+    fn workflows_named(
+        &mut self,
+        references: &[&str],
+    ) -> Result<Vec<Option<Workflow>>, StoreError> {
+        Ok(references.iter().map(|name| self.state.workflows.get(*name).cloned()).collect())
     }
 
     fn workflows(

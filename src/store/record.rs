@@ -17,6 +17,9 @@ pub struct StoreInfo {
     pub clock: ClockKind,
     /// The tz database version of the last write.
     pub tzdb: String,
+    /// How many writes have registered, changed or retired workflows: as long as it stands still,
+    /// what was read of them stands.
+    pub definition_writes: i64,
     /// The latest instant at which any workflow was given its place in the queue. Of the workflows
     /// that owe anything no turn is later; before it, turns are no lower bounds.
     pub last_planned: Option<Instant>,

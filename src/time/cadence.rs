@@ -9,7 +9,7 @@ use super::{Calendar, Instant, Interval};
 /// An occurrence whose previous one would lie outside the range of instants is outside it too, so
 /// every occurrence has an interval. Past either end of the range there are none. A cron
 /// expression is a [`Calendar`] whose days follow its day, month and weekday fields.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Cadence {
     /// Every multiple of an interval since the Unix epoch.
     Interval(Interval),

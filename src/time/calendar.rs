@@ -17,7 +17,7 @@ use super::zone::{Segment, Zone};
 pub(super) const DAY_S: i64 = 86_400;
 
 /// A calendar cadence: times of day, on some days, in a zone.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Calendar {
     days: Days,
     times: Times,

@@ -1,6 +1,7 @@
 //! Time zones: the tz database compiled into the program, one table of offsets per zone.
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::sync::OnceLock;
 
 use jiff::Timestamp;
@@ -207,6 +208,12 @@ impl PartialEq for Zone {
 }
 
 impl Eq for Zone {}
+
+impl Hash for Zone {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.name.hash(state);
+    }
+}
 
 #[cfg(test)]
 mod tests {

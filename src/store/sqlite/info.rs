@@ -12,11 +12,12 @@ use super::transaction::SqliteTransaction;
 
 const TABLE: &str = "store_info";
 
-pub(super) const SELECT: &str = "SELECT clock, version, last_planned_ms, checksum
+pub(super) const SELECT: &str =
+    "SELECT clock, version, definition_writes, last_planned_ms, checksum
     FROM store_info LEFT JOIN tzdb ON tzdb.id = tzdb_id";
 
-const REPLACE: &str = "REPLACE INTO store_info (id, clock, tzdb_id, last_planned_ms, checksum)
-    VALUES (1, ?1, ?2, ?3, ?4)";
+const REPLACE: &str = "REPLACE INTO store_info (id, clock, tzdb_id, definition_writes,
+    last_planned_ms, checksum) VALUES (1, ?1, ?2, ?3, ?4, ?5)";
 
 impl SqliteTransaction<'_> {
     pub(super) fn find_info(&mut self) -> Result<Option<StoreInfo>, StoreError> {
@@ -28,6 +29,7 @@ impl SqliteTransaction<'_> {
         let values = params![
             info.clock.code(),
             self.tzdb_id(&info.tzdb)?,
+            info.definition_writes,
             info.last_planned.map(Instant::as_ms),
             checksum::of_info(info),
         ];
@@ -39,6 +41,7 @@ pub(super) fn read_info(columns: &mut Columns<'_>) -> Result<StoreInfo, StoreErr
     let info = StoreInfo {
         clock: columns.code()?,
         tzdb: columns.text()?,
+        definition_writes: columns.number()?,
         last_planned: columns.instant_or_none()?,
     };
     columns.check(checksum::of_info(&info), || TABLE.to_owned())?;

@@ -62,6 +62,10 @@ const VALUE_LIMIT_BYTES: i32 = 64 << 20;
 /// A log that grew past this while a reader kept it from being folded back shrinks again.
 const LOG_LIMIT_BYTES: i64 = 64 << 20;
 
+/// How much of the file a connection may keep in memory, in KiB. A transaction that changes more than
+/// this writes pages to the log again and again.
+const CACHE_LIMIT_KIB: i64 = 32 << 10;
+
 /// More than the number of different statements, so that each is prepared once.
 const STATEMENT_CACHE_ENTRIES: usize = 64;
 
@@ -129,6 +133,8 @@ fn set_up(connection: &Connection, options: &Options) -> rusqlite::Result<()> {
     };
     connection.pragma_update(None, "synchronous", synchronous)?;
     connection.pragma_update(None, "foreign_keys", true)?;
+    // Negative means KiB, positive pages.
+    connection.pragma_update(None, "cache_size", -CACHE_LIMIT_KIB)?;
     connection.pragma_update_and_check(None, "journal_size_limit", LOG_LIMIT_BYTES, |_| Ok(()))?;
     connection.set_prepared_statement_cache_capacity(STATEMENT_CACHE_ENTRIES);
     Ok(())

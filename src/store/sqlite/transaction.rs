@@ -147,8 +147,11 @@ impl Transaction for SqliteTransaction<'_> {
         self.write_info(info)
     }
 
-    fn workflow(&mut self, reference: &str) -> Result<Option<Workflow>, StoreError> {
-        self.workflow_named(reference)
+    fn workflows_named(
+        &mut self,
+        references: &[&str],
+    ) -> Result<Vec<Option<Workflow>>, StoreError> {
+        references.iter().map(|reference| self.workflow_named(reference)).collect()
     }
 
     fn workflows(

@@ -141,6 +141,7 @@ fn first_number(store: &mut SqliteStore) -> Result<i64, StoreError> {
         t.set_info(&StoreInfo {
             clock: ClockKind::Test,
             tzdb: "2026f".to_owned(),
+            definition_writes: 0,
             last_planned: None,
         })?;
         t.insert_workflows(&[new_workflow("alpha", None)])?;

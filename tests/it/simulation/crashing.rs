@@ -78,7 +78,7 @@ impl Transaction for CrashingTransaction<'_> {
     pass_on! {
         info() -> Option<StoreInfo>;
         set_info(info: &StoreInfo) -> ();
-        workflow(reference: &str) -> Option<Workflow>;
+        workflows_named(references: &[&str]) -> Vec<Option<Workflow>>;
         workflows(after: Option<&str>, limit: usize) -> Vec<Workflow>;
         insert_workflows(workflows: &[NewWorkflow]) -> Vec<WorkflowId>;
         update_policies(workflow: WorkflowId, policies: &Policies) -> ();

@@ -236,11 +236,14 @@ fn tzdb() -> impl Strategy<Value = String> {
 
 fn info() -> impl Strategy<Value = StoreInfo> {
     let clock = prop_oneof![Just(ClockKind::System), Just(ClockKind::Test)];
-    (clock, tzdb(), option::of(instant())).prop_map(|(clock, tzdb, last_planned)| StoreInfo {
-        clock,
-        tzdb,
-        last_planned,
-    })
+    (clock, tzdb(), 0..i64::MAX, option::of(instant())).prop_map(
+        |(clock, tzdb, definition_writes, last_planned)| StoreInfo {
+            clock,
+            tzdb,
+            definition_writes,
+            last_planned,
+        },
+    )
 }
 
 fn policies() -> impl Strategy<Value = Policies> {

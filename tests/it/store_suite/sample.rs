@@ -190,6 +190,7 @@ pub(crate) fn with_history(store: &mut dyn Store) {
         t.set_info(&StoreInfo {
             clock: ClockKind::System,
             tzdb: "2026f".to_owned(),
+            definition_writes: 3,
             last_planned: Some(minute(60)),
         })?;
         let revisions = [

@@ -36,12 +36,18 @@ fn a_new_store_is_empty(store: &mut dyn Store) {
 }
 
 fn info_is_written_and_replaced(store: &mut dyn Store) {
-    let first = StoreInfo { clock: ClockKind::Test, tzdb: "2025b".to_owned(), last_planned: None };
+    let first = StoreInfo {
+        clock: ClockKind::Test,
+        tzdb: "2025b".to_owned(),
+        definition_writes: 0,
+        last_planned: None,
+    };
     write(store, |t| t.set_info(&first)).unwrap();
     assert_eq!(read(store, |t| t.info()), Some(first));
     let second = StoreInfo {
         clock: ClockKind::System,
         tzdb: "2026f".to_owned(),
+        definition_writes: 5,
         last_planned: Some(minute(3)),
     };
     write(store, |t| t.set_info(&second)).unwrap();
