@@ -21,6 +21,9 @@ pub(super) struct Workflow {
     pub(super) schedule: Option<Arc<Schedule>>,
 }
 
+/// One workflow with its name, as [`Workflow`] has it.
+pub(super) type Named = (Reference, Option<Arc<Schedule>>);
+
 /// So many errors are shown; `validate` shows all.
 const SHOWN_AT_MOST: usize = 20;
 
@@ -43,10 +46,7 @@ pub(super) fn read(args: &args::Documents, console: &Console) -> Result<Vec<Work
 }
 
 /// Reads every document, each of which needs a ref.
-pub(super) fn read_named(
-    args: &args::Documents,
-    console: &Console,
-) -> Result<Vec<(Reference, Option<Arc<Schedule>>)>, Failure> {
+pub(super) fn read_named(args: &args::Documents, console: &Console) -> Result<Vec<Named>, Failure> {
     read(args, console)?
         .into_iter()
         .map(|workflow| match workflow.reference {

@@ -68,12 +68,13 @@ fn member(text: &mut String, before: char, name: &str, value: &str) {
 
 fn write_every(text: &mut String, calendar: &Calendar) {
     let (days, times) = (calendar.days(), calendar.times());
-    if times.iter().nth(LISTED_AT_MOST).is_some() || is_only_cron(days) {
-        if let Some(cron) = Cron::text(days, times) {
-            member(text, '{', "cron", &cron);
-            text.push('}');
-            return;
-        }
+    let is_long = times.iter().nth(LISTED_AT_MOST).is_some();
+    if (is_long || is_only_cron(days))
+        && let Some(cron) = Cron::text(days, times)
+    {
+        member(text, '{', "cron", &cron);
+        text.push('}');
+        return;
     }
     let name = match (days.as_weekdays(), days.as_month_days()) {
         (Some(_), _) => "week",
