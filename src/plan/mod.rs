@@ -4,6 +4,7 @@ mod cut;
 mod owed;
 mod queue;
 mod run;
+mod runs;
 mod share;
 mod timeline;
 
@@ -11,5 +12,6 @@ pub use cut::{Cut, cut};
 pub use owed::{Owed, Plan, Position, backlog, owed, unsettled_due, unsettled_until};
 pub use queue::{Turn, next_due, turn};
 pub use run::{PlanError, Run, Skip, SkipReason};
+pub use runs::Runs;
 pub use share::{Claimant, shares};
 pub use timeline::{Revision, Timeline};

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use crate::schedule::{Definition, Phase, Reference};
-use crate::time::{Instant, Window};
+use crate::time::{Authored, Instant, Window};
 
 use super::run::{PlanError, Run};
+use super::runs::Runs;
 
 /// One revision of a workflow: a definition and the place in the timeline where it begins.
 #[derive(Debug, Clone)]
@@ -108,7 +109,7 @@ struct Span {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Place {
     pub(super) occurrence: Instant,
-    span: usize,
+    pub(super) span: usize,
 }
 
 impl Span {
@@ -164,23 +165,17 @@ impl Timeline {
     }
 
     /// The run of every occurrence in `[from, to)`, oldest first, one at a time.
-    pub fn runs(
-        &self,
-        from: Instant,
-        to: Instant,
-    ) -> impl Iterator<Item = Result<Run, PlanError>> + '_ {
-        self.places_from(from)
-            .take_while(move |place| place.occurrence < to)
-            .map(|place| self.run(place))
+    pub fn runs(&self, from: Instant, to: Instant) -> Runs<'_> {
+        match to.checked_add_ms(-1) {
+            Some(last) => Runs::new(self, from, last),
+            // Nothing lies before the first instant.
+            None => Runs::new(self, Instant::MAX, to),
+        }
     }
 
     /// The run of every occurrence at or after `from`, to the end of the range of instants.
-    pub fn runs_from(&self, from: Instant) -> impl Iterator<Item = Result<Run, PlanError>> + '_ {
-        self.places_from(from).map(|place| self.run(place))
-    }
-
-    fn places_from(&self, from: Instant) -> impl Iterator<Item = Place> + '_ {
-        std::iter::successors(self.at_or_after(from), |place| self.after(place.occurrence))
+    pub fn runs_from(&self, from: Instant) -> Runs<'_> {
+        Runs::new(self, from, Instant::MAX)
     }
 
     /// The run of every occurrence whose window meets `[from, to)`, revision by revision, oldest
@@ -319,16 +314,28 @@ impl Timeline {
 
     /// The run of a place.
     pub(super) fn run(&self, place: Place) -> Result<Run, PlanError> {
+        let cadence = self.definition(place).cadence();
+        let occurrence = place.occurrence;
+        let outside = |what| PlanError::Range { what, occurrence };
+        // Every occurrence has an interval and an authored time: see `Cadence`.
+        let interval_ms = cadence.interval_ms(occurrence).ok_or(outside("interval"))?;
+        let authored = cadence.authored(occurrence).ok_or(outside("authored time"))?;
+        self.run_of(place, interval_ms, authored)
+    }
+
+    /// The run of a place whose interval and authored time are known.
+    pub(super) fn run_of(
+        &self,
+        place: Place,
+        interval_ms: i64,
+        authored: Authored,
+    ) -> Result<Run, PlanError> {
         let Span { number, content, .. } = &self.spans[place.span];
         let (definition, occurrence) = (&content.definition, place.occurrence);
         let outside = |what| PlanError::Range { what, occurrence };
         if occurrence.checked_add_ms(content.phase_ms).is_none() {
             return Err(outside("due instant"));
         }
-        // Every occurrence has an interval and an authored time: see `Cadence`.
-        let interval_ms =
-            definition.cadence().interval_ms(occurrence).ok_or(outside("interval"))?;
-        let authored = definition.cadence().authored(occurrence).ok_or(outside("authored time"))?;
         let window =
             Window::of(occurrence, interval_ms, definition.delay_ms(), definition.window_ms())
                 .map_err(|_| outside("window"))?;
@@ -341,6 +348,21 @@ impl Timeline {
             revision: *number,
             authored,
         })
+    }
+
+    /// The definition of a place.
+    pub(super) fn definition(&self, place: Place) -> &Definition {
+        &self.spans[place.span].content.definition
+    }
+
+    /// The last instant that may hold an occurrence of the same revision which is due when its
+    /// phase says so, not earlier for the sake of a later revision.
+    pub(super) fn last_before_cut(&self, place: Place) -> Option<Instant> {
+        let span = &self.spans[place.span];
+        match span.due_at_the_latest {
+            None => Some(span.last),
+            Some(latest) => Some(span.last.min(latest.checked_add_ms(-span.content.phase_ms)?)),
+        }
     }
 
     fn place(&self, span: usize, occurrence: Option<Instant>) -> Option<Place> {

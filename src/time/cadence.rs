@@ -4,6 +4,27 @@ use super::dst::{Authored, Resolution};
 use super::instant::{MS_PER_DAY, MS_PER_SECOND};
 use super::{Calendar, Instant, Interval};
 
+/// Evenly spaced occurrences, at least one, that begin with a given one.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Stretch {
+    /// The last of them.
+    pub(crate) last: Instant,
+    /// From one to the next, in milliseconds, at least 1,000.
+    pub(crate) step_ms: i64,
+    /// How far the authored local time of each is ahead of it, in milliseconds.
+    ahead_ms: i64,
+    /// How the authored local time of each became it.
+    resolution: Resolution,
+}
+
+impl Stretch {
+    /// The authored local time of one of its occurrences.
+    pub(crate) fn authored(&self, occurrence: Instant) -> Authored {
+        let local_ms = occurrence.as_ms() + self.ahead_ms;
+        Authored { local_ms, resolution: self.resolution }
+    }
+}
+
 /// When a schedule occurs: a sorted set of instants, the occurrences.
 ///
 /// An occurrence whose previous one would lie outside the range of instants is outside it too, so
@@ -62,6 +83,25 @@ impl Cadence {
     /// The occurrences in `[from, to)`, from either end, one at a time.
     pub fn occurrences(&self, from: Instant, to: Instant) -> Occurrences<'_> {
         Occurrences { cadence: self, from, to }
+    }
+
+    /// The longest evenly spaced stretch that begins with `first`, which is an occurrence: between
+    /// two clock changes most cadences have one.
+    pub(crate) fn stretch_from(&self, first: Instant) -> Option<Stretch> {
+        let limit_s = Instant::MAX.as_ms() / MS_PER_SECOND;
+        let (last, step_ms, authored) = match self {
+            Cadence::Interval(interval) => {
+                let last = self.at_or_before(Instant::MAX)?;
+                (last, interval.as_ms(), self.authored(first)?)
+            }
+            Cadence::Calendar(calendar) => {
+                let even = calendar.even_from(first.as_ms() / MS_PER_SECOND, limit_s)?;
+                let last = Instant::in_range(even.last_s * MS_PER_SECOND)?;
+                (last, even.step_s * MS_PER_SECOND, even.authored)
+            }
+        };
+        let ahead_ms = authored.local_ms - first.as_ms();
+        Some(Stretch { last, step_ms, ahead_ms, resolution: authored.resolution })
     }
 
     /// How many occurrences lie in `[from, to)`, by arithmetic: the cost grows at most with the

@@ -204,6 +204,15 @@ impl Days {
         Some((1..=31).filter(move |&day| mask >> day & 1 == 1))
     }
 
+    /// From each of its days to the next one, where that is always the same.
+    pub(crate) fn step_days(&self) -> Option<i64> {
+        match self.0 {
+            Rule::Every => Some(1),
+            Rule::Weekdays(mask) => mask.is_power_of_two().then_some(7),
+            Rule::MonthDays(_) | Rule::Cron(_) => None,
+        }
+    }
+
     /// The first day of the set at or after a day number.
     pub(crate) fn at_or_after(&self, day: i64) -> Option<i64> {
         match self.0 {

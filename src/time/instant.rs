@@ -69,6 +69,13 @@ impl Instant {
         if ms < Instant::MIN.0 || ms > Instant::MAX.0 { None } else { Some(Instant(ms)) }
     }
 
+    /// The instant `ms` milliseconds from the epoch, which the caller knows to be in range.
+    #[inline]
+    pub(crate) const fn known(ms: i64) -> Instant {
+        debug_assert!(Instant::MIN.0 <= ms && ms <= Instant::MAX.0);
+        Instant(ms)
+    }
+
     /// Milliseconds since the Unix epoch.
     pub const fn as_ms(self) -> i64 {
         self.0

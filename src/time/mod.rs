@@ -14,10 +14,12 @@ mod interval;
 mod local;
 mod outlook;
 mod phase;
+mod pieces;
 mod times;
 mod window;
 mod zone;
 
+pub(crate) use cadence::Stretch;
 #[cfg(test)]
 pub(crate) use cadence::steps;
 pub use cadence::{Cadence, Occurrences};

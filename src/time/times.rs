@@ -164,6 +164,24 @@ impl Times {
         }
     }
 
+    /// From each time to the next one, over midnight too, in seconds, where that is always the same.
+    pub(crate) fn step_s(&self) -> Option<i64> {
+        match &self.0 {
+            Form::Grid(grid) => grid.step_s(),
+            Form::List(seconds) => (seconds.len() == 1).then_some(24 * HOUR_S),
+        }
+    }
+
+    /// The hours that hold any of them, bits 0 to 23.
+    pub(crate) fn hours(&self) -> u32 {
+        match &self.0 {
+            Form::Grid(grid) => grid.hours,
+            Form::List(seconds) => {
+                seconds.iter().fold(0, |hours, second| hours | 1 << (second / 3_600))
+            }
+        }
+    }
+
     /// The first time, in seconds of the day.
     pub(crate) fn first(&self) -> i64 {
         match &self.0 {
@@ -227,6 +245,16 @@ impl Grid {
         (is_whole && size as usize == seconds.len()).then_some(grid)
     }
 
+    /// From each time to the next one, where that is always the same.
+    fn step_s(self) -> Option<i64> {
+        let (minutes, hours) = (even_step(self.minutes, 60)?, even_step(self.hours.into(), 24)?);
+        match (minutes, hours) {
+            (minutes, 1) => Some(minutes * MINUTE_S),
+            (60, hours) => Some(hours * HOUR_S),
+            _ => None,
+        }
+    }
+
     fn per_hour(self) -> i64 {
         i64::from(self.minutes.count_ones())
     }
@@ -275,4 +303,13 @@ impl Grid {
         };
         whole_hours * self.per_hour() + this_hour
     }
+}
+
+/// From each bit that is set to the next one, over the end of a field of `length` bits too, where
+/// that is always the same.
+fn even_step(set: u64, length: u32) -> Option<i64> {
+    let step = length / set.count_ones();
+    let rotated = (set << step | set >> (length - step)) & ((1 << length) - 1);
+    (step * set.count_ones() == length && (step == length || rotated == set))
+        .then_some(i64::from(step))
 }

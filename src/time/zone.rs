@@ -20,18 +20,22 @@ const CYCLE_S: i64 = DAYS_PER_CYCLE * 86_400;
 /// Names in the tz database that are no place.
 const NOT_A_ZONE: [&str; 4] = ["Factory", "Etc/Unknown", "posixrules", "localtime"];
 
+/// Segments are found by the half year that a second lies in: 2^24 s, 194 days.
+const BUCKET_BITS: u32 = 24;
+
 /// A time zone of the tz database compiled into this program, never of the host.
 ///
 /// One table per zone and process, made on first use and shared.
 pub struct Zone {
     name: String,
-    /// The instants at which the offset changes, in seconds, up to the end of the first cycle.
-    /// The first is `i64::MIN`.
-    starts_s: Vec<i64>,
-    /// The offset from each of them on, in seconds east of UTC.
-    offsets_s: Vec<i32>,
-    /// The index of the first change of the cycle.
+    /// The spans of one offset, in order, up to the end of the first cycle.
+    segments: Vec<Segment>,
+    /// The index of the first segment that begins in the cycle.
     cycle_from: usize,
+    /// For each bucket after the first change, the segment that holds its first second.
+    buckets: Vec<u16>,
+    /// The hours of the day (bits 0 to 23) in which any local time is skipped or repeated.
+    changing_hours: u32,
 }
 
 /// A span of instants with one offset.
@@ -43,6 +47,69 @@ pub(crate) struct Segment {
     pub(crate) end_s: i64,
     /// Seconds east of UTC.
     pub(crate) offset_s: i64,
+    /// How much the clock was put forward where the segment begins (negative: back), and how much
+    /// it is where it ends.
+    changes_s: [i32; 2],
+    /// The change at the start and every later one is a multiple of this many seconds; 0 where
+    /// there is none.
+    changes_step_s: u32,
+}
+
+impl Segment {
+    /// The first segment of a zone, as far as its first offset tells.
+    fn first(offset_s: i64) -> Segment {
+        Segment {
+            start_s: i64::MIN,
+            end_s: i64::MAX,
+            offset_s,
+            changes_s: [0; 2],
+            changes_step_s: 0,
+        }
+    }
+
+    /// The first second after what the change at the start concerns: a fold's second pass, and
+    /// instants that a gap may shift local times to.
+    pub(crate) fn calm_from_s(&self) -> i64 {
+        self.start_s + i64::from(self.changes_s[0].abs())
+    }
+
+    /// The first second of what the change at the end concerns: a fold's first pass.
+    pub(crate) fn calm_to_s(&self) -> i64 {
+        self.end_s - i64::from((-self.changes_s[1]).max(0))
+    }
+
+    /// How much the clock was put forward where the segment begins, in seconds.
+    pub(crate) fn change_before_s(&self) -> i64 {
+        i64::from(self.changes_s[0])
+    }
+
+    /// How much the clock is put forward where the segment ends, in seconds.
+    pub(crate) fn change_after_s(&self) -> i64 {
+        i64::from(self.changes_s[1])
+    }
+
+    /// Whether the change at the start and every later one is a whole number of steps.
+    pub(crate) fn keeps_step(&self, step_s: i64) -> bool {
+        i64::from(self.changes_step_s) % step_s == 0
+    }
+
+    /// The hours of the day (bits 0 to 23) in which the change at the start skips or repeats local
+    /// times.
+    fn changing_hours(&self) -> u32 {
+        let local_s = self.start_s + self.offset_s;
+        let other_s = local_s - self.change_before_s();
+        let hours =
+            local_s.min(other_s).div_euclid(3_600)..=(local_s.max(other_s) - 1).div_euclid(3_600);
+        hours.take(24).fold(0, |mask, hour| mask | 1 << hour.rem_euclid(24))
+    }
+
+    fn later_by(self, by_s: i64) -> Segment {
+        Segment {
+            start_s: self.start_s.saturating_add(by_s),
+            end_s: self.end_s.saturating_add(by_s),
+            ..self
+        }
+    }
 }
 
 /// A name is not a time zone.
@@ -118,7 +185,7 @@ impl Zone {
         static UTC: OnceLock<Zone> = OnceLock::new();
         match Zone::get("UTC") {
             Ok(zone) => zone,
-            Err(_) => UTC.get_or_init(|| Zone::fixed("UTC")),
+            Err(_) => UTC.get_or_init(|| Zone::of_changes("UTC", 0, &[])),
         }
     }
 
@@ -130,69 +197,160 @@ impl Zone {
     /// What its clocks show at an instant.
     pub fn local(&self, at: Instant) -> LocalTime {
         let second = at.as_ms().div_euclid(MS_PER_SECOND);
-        LocalTime::new(at, self.segment(self.index_at(second)).offset_s)
+        LocalTime::new(at, self.segment_at(second).offset_s)
     }
 
     /// Whether its offset ever changes.
     pub(crate) fn changes(&self) -> bool {
-        self.starts_s.len() > 1
+        self.segments.len() > 1
     }
 
-    fn fixed(name: &str) -> Zone {
-        Zone { name: name.to_owned(), starts_s: vec![i64::MIN], offsets_s: vec![0], cycle_from: 1 }
+    /// The hours of the day (bits 0 to 23) in which any local time is skipped or repeated.
+    pub(crate) fn changing_hours(&self) -> u32 {
+        self.changing_hours
+    }
+
+    /// A zone with these changes of its offset, in order, each with the offset after it.
+    fn of_changes(name: &str, first_offset_s: i64, changes: &[(i64, i64)]) -> Zone {
+        let mut segments = vec![Segment::first(first_offset_s)];
+        for &(start_s, offset_s) in changes {
+            let before = segments.len() - 1;
+            let change_s = (offset_s - segments[before].offset_s) as i32;
+            segments[before].end_s = start_s;
+            segments[before].changes_s[1] = change_s;
+            let changes_s = [change_s, 0];
+            segments.push(Segment { start_s, changes_s, ..Segment::first(offset_s) });
+        }
+        let cycle_from = segments.partition_point(|segment| segment.start_s < CYCLE_START_S);
+        let mut zone = Zone {
+            name: name.to_owned(),
+            changing_hours: segments[1..].iter().fold(0, |mask, one| mask | one.changing_hours()),
+            segments,
+            cycle_from,
+            buckets: Vec::new(),
+        };
+        zone.close_cycle();
+        zone.fill_change_steps();
+        zone.fill_buckets();
+        zone
+    }
+
+    /// After the last change of the cycle comes the first of the next one.
+    fn close_cycle(&mut self) {
+        let first = self.segments.get(self.cycle_from).copied();
+        if let Some((first, last)) = first.zip(self.segments.last_mut()) {
+            last.end_s = first.start_s + CYCLE_S;
+            last.changes_s[1] = (first.offset_s - last.offset_s) as i32;
+        }
+    }
+
+    fn fill_change_steps(&mut self) {
+        let common = |step, segment: &Segment| {
+            greatest_common_divisor(step, segment.changes_s[0].unsigned_abs())
+        };
+        // The changes of the cycle come after each of its segments once more.
+        let mut step_s = self.segments[self.cycle_from..].iter().fold(0, common);
+        for segment in self.segments.iter_mut().rev() {
+            step_s = common(step_s, segment);
+            segment.changes_step_s = step_s;
+        }
+    }
+
+    fn fill_buckets(&mut self) {
+        let Some(first_s) = self.first_change_s() else { return };
+        let to_s =
+            if self.cycle_length() > 0 { CYCLE_START_S + CYCLE_S } else { self.last_change_s() };
+        let firsts = (first_s..=to_s).step_by(1 << BUCKET_BITS);
+        let holding =
+            firsts.map(|second| self.segments.partition_point(|one| one.start_s <= second) - 1);
+        // A zone has about a thousand segments.
+        self.buckets = holding.map(|index| index as u16).collect();
+    }
+
+    fn first_change_s(&self) -> Option<i64> {
+        self.segments.get(1).map(|segment| segment.start_s)
+    }
+
+    fn last_change_s(&self) -> i64 {
+        self.segments.last().map_or(i64::MIN, |segment| segment.start_s)
+    }
+
+    fn cycle_length(&self) -> usize {
+        self.segments.len() - self.cycle_from
     }
 
     fn compile(name: &str) -> Zone {
         // The bundled database holds every name that it lists.
         let zone = TimeZoneDatabase::bundled().get(name).unwrap_or(TimeZone::UTC);
-        let mut table = Zone::fixed(name);
-        table.offsets_s[0] = zone.to_offset(Timestamp::MIN).seconds();
+        let first_offset_s = i64::from(zone.to_offset(Timestamp::MIN).seconds());
+        let (mut changes, mut last_s) = (Vec::new(), first_offset_s);
         for change in zone.following(Timestamp::MIN) {
-            let (start_s, offset_s) = (change.timestamp().as_second(), change.offset().seconds());
+            let start_s = change.timestamp().as_second();
+            let offset_s = i64::from(change.offset().seconds());
             if start_s >= CYCLE_START_S + CYCLE_S {
                 break;
             }
             // A change of only the abbreviation or the daylight-saving flag is none here.
-            if table.offsets_s.last() != Some(&offset_s) {
-                table.starts_s.push(start_s);
-                table.offsets_s.push(offset_s);
+            if offset_s != last_s {
+                changes.push((start_s, offset_s));
+                last_s = offset_s;
             }
         }
-        table.cycle_from = table.starts_s.partition_point(|&start_s| start_s < CYCLE_START_S);
-        table
+        Zone::of_changes(name, first_offset_s, &changes)
     }
 
     /// The index of the segment that holds a second.
     pub(crate) fn index_at(&self, second: i64) -> usize {
-        let within = |second: i64| self.starts_s.partition_point(|&start_s| start_s <= second) - 1;
-        let cycle_length = self.starts_s.len() - self.cycle_from;
-        if second < CYCLE_START_S + CYCLE_S || cycle_length == 0 {
-            return within(second);
+        if second < CYCLE_START_S + CYCLE_S || self.cycle_length() == 0 {
+            return self.index_within(second);
         }
         let cycles = (second - CYCLE_START_S) / CYCLE_S;
-        within(second - cycles * CYCLE_S) + cycles as usize * cycle_length
+        self.index_within(second - cycles * CYCLE_S) + cycles as usize * self.cycle_length()
+    }
+
+    /// The index of the segment of the table that holds a second.
+    #[inline]
+    fn index_within(&self, second: i64) -> usize {
+        let Some(first) = self.segments.get(1).filter(|first| first.start_s <= second) else {
+            return 0;
+        };
+        let bucket = (second - first.start_s) >> BUCKET_BITS;
+        let Some(&index) = self.buckets.get(bucket as usize) else {
+            return self.segments.len() - 1;
+        };
+        let mut index = usize::from(index);
+        while self.segments[index].end_s <= second {
+            index += 1;
+        }
+        index
+    }
+
+    /// The segment that holds a second.
+    #[inline]
+    pub(crate) fn segment_at(&self, second: i64) -> Segment {
+        if second < CYCLE_START_S + CYCLE_S {
+            return self.segments[self.index_within(second)];
+        }
+        self.segment(self.index_at(second))
     }
 
     /// The segment at an index. Any index is valid that does not lead past the year 30,000, or,
     /// in a zone without a yearly rule, past its last change.
     pub(crate) fn segment(&self, index: usize) -> Segment {
-        let (start_s, offset_s) = self.change(index).unwrap_or((i64::MAX, 0));
-        let end_s = self.change(index + 1).map_or(i64::MAX, |(start_s, _)| start_s);
-        Segment { start_s, end_s, offset_s }
-    }
-
-    fn change(&self, index: usize) -> Option<(i64, i64)> {
-        let cycle_length = self.starts_s.len() - self.cycle_from;
-        let (cycles, index) = match index.checked_sub(self.starts_s.len()) {
-            None => (0, index),
-            Some(_) if cycle_length == 0 => return None,
-            Some(past) => (past / cycle_length + 1, self.cycle_from + past % cycle_length),
+        let Some(past) = index.checked_sub(self.segments.len()) else {
+            return self.segments[index];
         };
-        Some((
-            self.starts_s[index].saturating_add(cycles as i64 * CYCLE_S),
-            i64::from(self.offsets_s[index]),
-        ))
+        let Some(cycles) = past.checked_div(self.cycle_length()) else {
+            // Nothing follows the last segment of a zone without a yearly rule.
+            return Segment { start_s: i64::MAX, ..Segment::first(0) };
+        };
+        let within = self.segments[self.cycle_from + past % self.cycle_length()];
+        within.later_by((cycles as i64 + 1) * CYCLE_S)
     }
+}
+
+fn greatest_common_divisor(one: u32, other: u32) -> u32 {
+    if other == 0 { one } else { greatest_common_divisor(other, one % other) }
 }
 
 impl fmt::Debug for Zone {
@@ -220,7 +378,7 @@ mod tests {
     use super::*;
 
     fn changes(zone: &Zone) -> Vec<Segment> {
-        let segments = (0..zone.starts_s.len() + 2).map(|index| zone.segment(index));
+        let segments = (0..zone.segments.len() + 2).map(|index| zone.segment(index));
         segments.filter(|segment| segment.start_s < i64::MAX).collect()
     }
 
