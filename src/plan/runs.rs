@@ -69,13 +69,11 @@ impl<'a> Runs<'a> {
         if steps < 1 {
             return None;
         }
-        let run_after = |steps| {
-            let occurrence = first.occurrence.checked_add_ms(steps * step_ms)?;
-            let place = Place { occurrence, ..first };
-            self.timeline.run_of(place, step_ms, stretch.authored(occurrence)).ok()
-        };
-        // Those between lie in range where both ends do.
-        let (next, last) = (run_after(1)?, run_after(steps)?.occurrence);
+        let second = first.occurrence.checked_add_ms(step_ms)?;
+        let place = Place { occurrence: second, ..first };
+        let next = self.timeline.run_of(place, step_ms, stretch.authored(second)).ok()?;
+        // The second window lies in range, and so do all that follow up to the last due instant.
+        let last = first.occurrence.checked_add_ms(steps * step_ms)?;
         Some(Even { next, last, step_ms })
     }
 }

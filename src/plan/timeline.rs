@@ -356,13 +356,11 @@ impl Timeline {
     }
 
     /// The last instant that may hold an occurrence of the same revision which is due when its
-    /// phase says so, not earlier for the sake of a later revision.
+    /// phase says so: not earlier for the sake of a later revision, and not past the range.
     pub(super) fn last_before_cut(&self, place: Place) -> Option<Instant> {
         let span = &self.spans[place.span];
-        match span.due_at_the_latest {
-            None => Some(span.last),
-            Some(latest) => Some(span.last.min(latest.checked_add_ms(-span.content.phase_ms)?)),
-        }
+        let latest = span.due_at_the_latest.unwrap_or(Instant::MAX);
+        Some(span.last.min(latest.checked_add_ms(-span.content.phase_ms)?))
     }
 
     fn place(&self, span: usize, occurrence: Option<Instant>) -> Option<Place> {

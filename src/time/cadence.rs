@@ -44,40 +44,28 @@ const PREVIOUS_IS_SURE: Option<Instant> = Instant::MIN.checked_add_ms(100 * 366 
 impl Cadence {
     /// The first occurrence strictly after `instant`.
     pub fn next(&self, instant: Instant) -> Option<Instant> {
-        let next = Instant::in_range(self.raw_next(instant)?)?;
-        if self.has_previous(next) { Some(next) } else { self.next(next) }
+        self.first_after(instant.as_ms())
     }
 
     /// The last occurrence strictly before `instant`.
     pub fn prev(&self, instant: Instant) -> Option<Instant> {
-        let prev = self.raw_prev(instant)?;
-        self.has_previous(prev).then_some(prev)
+        self.last_before(instant.as_ms())
     }
 
     /// The first occurrence at or after `instant`.
     pub fn at_or_after(&self, instant: Instant) -> Option<Instant> {
-        match instant.checked_add_ms(-1) {
-            Some(before) => self.next(before),
-            // Nothing occurs at the very start of the range: it would have no previous one.
-            None => self.next(instant),
-        }
+        self.first_after(instant.as_ms() - 1)
     }
 
     /// The last occurrence at or before `instant`.
     pub fn at_or_before(&self, instant: Instant) -> Option<Instant> {
-        match instant.checked_add_ms(1) {
-            Some(after) => self.prev(after),
-            None if self.prev(instant).and_then(|prev| self.next(prev)) == Some(instant) => {
-                Some(instant)
-            }
-            None => self.prev(instant),
-        }
+        self.last_before(instant.as_ms() + 1)
     }
 
     /// The span from the previous occurrence to `occurrence`, in milliseconds: at least 1,000.
     /// `None` when the previous one lies outside the range of instants.
     pub fn interval_ms(&self, occurrence: Instant) -> Option<i64> {
-        self.raw_prev(occurrence).map(|prev| occurrence.ms_since(prev))
+        self.raw_prev(occurrence.as_ms()).map(|prev| occurrence.ms_since(prev))
     }
 
     /// The occurrences in `[from, to)`, from either end, one at a time.
@@ -113,7 +101,7 @@ impl Cadence {
         match self {
             Cadence::Interval(interval) => interval.count(from, to),
             Cadence::Calendar(calendar) => {
-                calendar.count(second_at_or_after(from), second_at_or_after(to))
+                calendar.count(second_at_or_after(from.as_ms()), second_at_or_after(to.as_ms()))
             }
         }
     }
@@ -171,32 +159,44 @@ impl Cadence {
         })
     }
 
-    /// The next member of the set in milliseconds, which may lie past the range.
-    fn raw_next(&self, instant: Instant) -> Option<i64> {
+    fn first_after(&self, ms: i64) -> Option<Instant> {
+        let next = self.raw_next(ms)?;
+        // At the start of the range the second one is the first that has a previous one.
+        if self.has_previous(next) { Some(next) } else { self.raw_next(next.as_ms()) }
+    }
+
+    fn last_before(&self, ms: i64) -> Option<Instant> {
+        let prev = self.raw_prev(ms)?;
+        self.has_previous(prev).then_some(prev)
+    }
+
+    /// The next member of the set, if it lies inside the range.
+    #[inline]
+    fn raw_next(&self, ms: i64) -> Option<Instant> {
         #[cfg(test)]
         steps::step();
-        match self {
-            Cadence::Interval(interval) => Some(interval.next_ms(instant)),
+        Instant::in_range(match self {
+            Cadence::Interval(interval) => interval.next_ms(ms),
             Cadence::Calendar(calendar) => {
-                let after = instant.as_ms().div_euclid(MS_PER_SECOND) + 1;
+                let after = ms.div_euclid(MS_PER_SECOND) + 1;
                 let limit = Instant::MAX.as_ms() / MS_PER_SECOND;
-                calendar.at_or_after(after, limit).map(|second| second * MS_PER_SECOND)
+                calendar.at_or_after(after, limit)? * MS_PER_SECOND
             }
-        }
+        })
     }
 
     /// The previous member of the set, if it lies inside the range.
-    fn raw_prev(&self, instant: Instant) -> Option<Instant> {
+    #[inline]
+    fn raw_prev(&self, ms: i64) -> Option<Instant> {
         #[cfg(test)]
         steps::step();
-        let prev = match self {
-            Cadence::Interval(interval) => interval.prev_ms(instant),
+        Instant::in_range(match self {
+            Cadence::Interval(interval) => interval.prev_ms(ms),
             Cadence::Calendar(calendar) => {
                 let limit = Instant::MIN.as_ms() / MS_PER_SECOND;
-                calendar.before(second_at_or_after(instant), limit)? * MS_PER_SECOND
+                calendar.before(second_at_or_after(ms), limit)? * MS_PER_SECOND
             }
-        };
-        Instant::in_range(prev)
+        })
     }
 
     fn has_previous(&self, occurrence: Instant) -> bool {
@@ -204,8 +204,8 @@ impl Cadence {
     }
 }
 
-fn second_at_or_after(instant: Instant) -> i64 {
-    (instant.as_ms() + MS_PER_SECOND - 1).div_euclid(MS_PER_SECOND)
+fn second_at_or_after(ms: i64) -> i64 {
+    (ms + MS_PER_SECOND - 1).div_euclid(MS_PER_SECOND)
 }
 
 /// The occurrences of a cadence in a half-open span, from either end.

@@ -20,10 +20,17 @@ pub struct Calendar {
     times: Times,
     zone: &'static Zone,
     dst: Dst,
-    /// From each of its local times to the next one, in seconds, where that is always the same.
-    step_s: Option<i64>,
+    /// Its local times, where they are evenly spaced.
+    even: Option<EvenTimes>,
     /// Whether any of its times may be skipped or repeated by a clock change of its zone.
     meets_changes: bool,
+}
+
+/// Local times that are evenly spaced, in seconds: all that lie whole steps from one of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct EvenTimes {
+    one_s: i64,
+    step_s: i64,
 }
 
 /// Occurrences of a calendar that are evenly spaced, in seconds. All of them exist once in their
@@ -41,14 +48,9 @@ pub(super) struct Even {
 impl Calendar {
     /// The cadence of `times` on `days` in `zone`; `dst` decides where the clock changes.
     pub fn new(days: Days, times: Times, zone: &'static Zone, dst: Dst) -> Calendar {
-        let step_s =
-            days.step_days().zip(times.step_s()).and_then(|(days, step_s)| match (days, step_s) {
-                (1, step_s) => Some(step_s),
-                (days, DAY_S) => Some(days * DAY_S),
-                _ => None,
-            });
+        let even = EvenTimes::of(&days, &times);
         let meets_changes = times.hours() & zone.changing_hours() != 0;
-        Calendar { days, times, zone, dst, step_s, meets_changes }
+        Calendar { days, times, zone, dst, even, meets_changes }
     }
 
     /// The days on which it occurs, as local dates.
@@ -81,22 +83,30 @@ impl Calendar {
     /// The first occurrence at or after `second`, looking no further than `limit`.
     #[inline]
     pub(crate) fn at_or_after(&self, second: i64, limit: i64) -> Option<i64> {
-        let segment = self.zone.segment_at(second);
-        if segment.calm_from_s() <= second
+        if let Some(segment) = self.zone.near_segment_at(second)
+            && segment.calm_from_s() <= second
             && let Some(local_s) = self.local_at_or_after(second + segment.offset_s)
             && local_s - segment.offset_s < segment.calm_to_s()
         {
             return Some(local_s - segment.offset_s);
         }
-        self.at_or_after_by_pieces(second, limit)
+        self.at_or_after_across_changes(second, limit)
     }
 
-    fn at_or_after_by_pieces(&self, second: i64, limit: i64) -> Option<i64> {
+    #[inline(never)]
+    fn at_or_after_across_changes(&self, second: i64, limit: i64) -> Option<i64> {
         let mut index = self.zone.index_at(second);
         loop {
             let segment = self.zone.segment(index);
-            if let Some(found) = Pieces::of(segment, self.dst).at_or_after(self, second) {
-                return Some(found);
+            let found = if self.meets_changes {
+                Pieces::of(segment, self.dst).at_or_after(self, second)
+            } else {
+                let from_s = second.max(segment.start_s);
+                let local_s = self.local_at_or_after(from_s + segment.offset_s);
+                local_s.map(|local_s| local_s - segment.offset_s).filter(|&at| at < segment.end_s)
+            };
+            if found.is_some() {
+                return found;
             }
             if segment.end_s > limit {
                 return None;
@@ -108,22 +118,32 @@ impl Calendar {
     /// The last occurrence before `second`, looking no further back than `limit`.
     #[inline]
     pub(crate) fn before(&self, second: i64, limit: i64) -> Option<i64> {
-        let segment = self.zone.segment_at(second - 1);
-        if second <= segment.calm_to_s()
+        if let Some(segment) = self.zone.near_segment_at(second - 1)
+            && second <= segment.calm_to_s()
             && let Some(local_s) = self.local_before(second + segment.offset_s)
             && local_s - segment.offset_s >= segment.calm_from_s()
         {
             return Some(local_s - segment.offset_s);
         }
-        self.before_by_pieces(second, limit)
+        self.before_across_changes(second, limit)
     }
 
-    fn before_by_pieces(&self, second: i64, limit: i64) -> Option<i64> {
+    #[inline(never)]
+    fn before_across_changes(&self, second: i64, limit: i64) -> Option<i64> {
         let mut index = self.zone.index_at(second - 1);
         loop {
             let segment = self.zone.segment(index);
-            if let Some(found) = Pieces::of(segment, self.dst).before(self, second) {
-                return Some(found);
+            let found = if self.meets_changes {
+                Pieces::of(segment, self.dst).before(self, second)
+            } else {
+                let to_s = second.min(segment.end_s);
+                let local_s = self.local_before(to_s + segment.offset_s);
+                local_s
+                    .map(|local_s| local_s - segment.offset_s)
+                    .filter(|&at| at >= segment.start_s)
+            };
+            if found.is_some() {
+                return found;
             }
             if segment.start_s < limit {
                 return None;
@@ -156,7 +176,7 @@ impl Calendar {
     /// repeats occurs twice.
     fn keeps_step(&self, segment: &Segment) -> bool {
         let Dst { gap, fold } = self.dst;
-        let is_even = self.step_s.is_some_and(|step_s| segment.keeps_step(step_s));
+        let is_even = self.even.is_some_and(|even| segment.keeps_step(even.step_s));
         is_even && gap != Gap::Next && fold == Fold::Both
     }
 
@@ -178,9 +198,9 @@ impl Calendar {
             return Some(Even { last_s: first_s, step_s: DAY_S, authored });
         }
         let authored = exact(first_s + segment.offset_s);
-        Some(match self.step_s {
+        Some(match self.even {
             None => Even { last_s: first_s, step_s: DAY_S, authored },
-            Some(step_s) => {
+            Some(EvenTimes { step_s, .. }) => {
                 let steps = (limit.min(segment.calm_to_s() - 1) - first_s) / step_s;
                 Even { last_s: first_s + steps * step_s, step_s, authored }
             }
@@ -193,31 +213,49 @@ impl Calendar {
     }
 
     /// The first local time of the cadence at or after `local_s`.
+    #[inline]
     pub(super) fn local_at_or_after(&self, local_s: i64) -> Option<i64> {
-        let (day, second) = (local_s.div_euclid(DAY_S), local_s.rem_euclid(DAY_S));
-        let found = self.days.at_or_after(day)?;
-        if found == day {
-            if let Some(second) = self.times.at_or_after(second) {
-                return Some(day * DAY_S + second);
-            }
-            return Some(self.days.at_or_after(day + 1)? * DAY_S + self.times.first());
+        match self.even {
+            Some(even) => Some(even.at_or_after(local_s)),
+            None => self.uneven_at_or_after(local_s),
         }
-        Some(found * DAY_S + self.times.first())
+    }
+
+    #[inline]
+    fn uneven_at_or_after(&self, local_s: i64) -> Option<i64> {
+        let day = local_s.div_euclid(DAY_S);
+        let second = local_s - day * DAY_S;
+        let has_passed = second > self.times.last();
+        let found = self.days.at_or_after(day + i64::from(has_passed))?;
+        let time_s =
+            if found == day { self.times.at_or_after(second)? } else { self.times.first() };
+        Some(found * DAY_S + time_s)
     }
 
     /// The last local time of the cadence before `local_s`.
+    #[inline]
     pub(super) fn local_before(&self, local_s: i64) -> Option<i64> {
-        let (day, second) = (local_s.div_euclid(DAY_S), local_s.rem_euclid(DAY_S));
-        if self.days.contains(day)
-            && let Some(second) = self.times.before(second)
-        {
-            return Some(day * DAY_S + second);
+        match self.even {
+            Some(even) => Some(even.at_or_after(local_s) - even.step_s),
+            None => self.uneven_before(local_s),
         }
-        Some(self.days.before(day)? * DAY_S + self.times.last())
+    }
+
+    #[inline]
+    fn uneven_before(&self, local_s: i64) -> Option<i64> {
+        let day = local_s.div_euclid(DAY_S);
+        let second = local_s - day * DAY_S;
+        let has_begun = second > self.times.first();
+        let found = self.days.before(day + i64::from(has_begun))?;
+        let time_s = if found == day { self.times.before(second)? } else { self.times.last() };
+        Some(found * DAY_S + time_s)
     }
 
     /// How many local times of the cadence lie in `[from, to)`.
     pub(super) fn local_count(&self, from_s: i64, to_s: i64) -> i64 {
+        if let Some(even) = self.even {
+            return (even.at_or_after(to_s) - even.at_or_after(from_s)) / even.step_s;
+        }
         let split = |local_s: i64| {
             let (day, second) = (local_s.div_euclid(DAY_S), local_s.rem_euclid(DAY_S));
             (day, if self.days.contains(day) { self.times.below(second) } else { 0 })
@@ -228,6 +266,23 @@ impl Calendar {
 
     pub(super) fn is_local(&self, local_s: i64) -> bool {
         self.local_at_or_after(local_s) == Some(local_s)
+    }
+}
+
+impl EvenTimes {
+    fn of(days: &Days, times: &Times) -> Option<EvenTimes> {
+        let step_s = match (days.step_days()?, times.step_s()?) {
+            (1, step_s) => step_s,
+            (days, DAY_S) => days * DAY_S,
+            _ => return None,
+        };
+        Some(EvenTimes { one_s: days.at_or_after(0)? * DAY_S + times.first(), step_s })
+    }
+
+    #[inline]
+    fn at_or_after(self, local_s: i64) -> i64 {
+        let ahead_s = local_s - self.one_s;
+        local_s + (-ahead_s).rem_euclid(self.step_s)
     }
 }
 

@@ -43,12 +43,11 @@ pub(crate) const fn civil_from_days(day_number: i64) -> (i64, u8, u8) {
 
 /// Days in a month: 28 to 31.
 pub(crate) const fn days_in_month(year: i64, month: u8) -> u8 {
-    match month {
-        2 if is_leap(year) => 29,
-        2 => 28,
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
+    if month == 2 {
+        return if is_leap(year) { 29 } else { 28 };
     }
+    // 31 days in odd months up to July, and in even ones from August.
+    30 | (month ^ month >> 3) & 1
 }
 
 pub(crate) const fn is_leap(year: i64) -> bool {

@@ -1,6 +1,7 @@
 //! The days on which a calendar cadence occurs, by arithmetic on day numbers.
 
-use super::civil::{civil_from_days, days_from_civil, days_in_month, weekday};
+use super::civil::{civil_from_days, days_in_month, weekday};
+use super::month::Month;
 
 /// A set of days of the calendar: every day, some weekdays, some days of every month, or the days
 /// that a cron expression's day, month and weekday fields name.
@@ -214,6 +215,7 @@ impl Days {
     }
 
     /// The first day of the set at or after a day number.
+    #[inline(always)]
     pub(crate) fn at_or_after(&self, day: i64) -> Option<i64> {
         match self.0 {
             Rule::Every => Some(day),
@@ -221,21 +223,13 @@ impl Days {
                 let ahead = rotated(mask, weekday(day)).trailing_zeros();
                 Some(day + i64::from(ahead))
             }
-            Rule::MonthDays(mask) => {
-                let (year, month, date) = civil_from_days(day);
-                let later = clamped(mask, days_in_month(year, month)) >> date;
-                if later != 0 {
-                    return Some(day + i64::from(later.trailing_zeros()));
-                }
-                let (year, month) = if month == 12 { (year + 1, 1) } else { (year, month + 1) };
-                let first = clamped(mask, days_in_month(year, month)).trailing_zeros();
-                Some(days_from_civil(year, month, first as u8))
-            }
+            Rule::MonthDays(mask) => Some(month_day_at_or_after(mask, day)),
             Rule::Cron(days) => days.at_or_after(day),
         }
     }
 
     /// The last day of the set before a day number.
+    #[inline(always)]
     pub(crate) fn before(&self, day: i64) -> Option<i64> {
         let day = day - 1;
         match self.0 {
@@ -245,16 +239,7 @@ impl Days {
                 let back = (rotated(mask, (weekday(day) + 1) % 7) << 1).leading_zeros();
                 Some(day - i64::from(back))
             }
-            Rule::MonthDays(mask) => {
-                let (year, month, date) = civil_from_days(day);
-                let earlier = clamped(mask, days_in_month(year, month)) << (31 - date);
-                if earlier != 0 {
-                    return Some(day - i64::from(earlier.leading_zeros()));
-                }
-                let (year, month) = if month == 1 { (year - 1, 12) } else { (year, month - 1) };
-                let last = 31 - clamped(mask, days_in_month(year, month)).leading_zeros();
-                Some(days_from_civil(year, month, last as u8))
-            }
+            Rule::MonthDays(mask) => Some(month_day_at_or_before(mask, day)),
             Rule::Cron(days) => days.at_or_before(day),
         }
     }
@@ -275,10 +260,7 @@ impl Days {
         match self.0 {
             Rule::Every => true,
             Rule::Weekdays(mask) => mask >> weekday(day) & 1 == 1,
-            Rule::MonthDays(mask) => {
-                let (year, month, date) = civil_from_days(day);
-                clamped(mask, days_in_month(year, month)) >> date & 1 == 1
-            }
+            Rule::MonthDays(mask) => month_day_at_or_after(mask, day) == day,
             Rule::Cron(days) => days.contains(day),
         }
     }
@@ -293,6 +275,30 @@ pub(super) fn rotated(mask: u8, first: u8) -> u8 {
 fn clamped(mask: u32, length: u8) -> u32 {
     let within = mask & ((1 << length) - 1);
     if mask >> length != 0 { within | 1 << length } else { within }
+}
+
+/// The first of the days of months at or after a day number.
+#[inline(always)]
+fn month_day_at_or_after(mask: u32, day: i64) -> i64 {
+    let month = Month::of_day(day);
+    let later = clamped(mask, month.length()) >> (day - month.day_zero());
+    if later != 0 {
+        return day + i64::from(later.trailing_zeros());
+    }
+    let month = month.next();
+    month.day_zero() + i64::from(clamped(mask, month.length()).trailing_zeros())
+}
+
+/// The last of the days of months at or before a day number.
+#[inline(always)]
+fn month_day_at_or_before(mask: u32, day: i64) -> i64 {
+    let month = Month::of_day(day);
+    let earlier = clamped(mask, month.length()) << (31 - (day - month.day_zero()));
+    if earlier != 0 {
+        return day - i64::from(earlier.leading_zeros());
+    }
+    let month = month.previous();
+    month.day_zero() + i64::from(clamped(mask, month.length()).ilog2())
 }
 
 /// How many of the weekdays lie before a day number, since a fixed origin.

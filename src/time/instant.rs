@@ -65,6 +65,7 @@ impl Instant {
     }
 
     /// The instant `ms` milliseconds from the epoch, or `None` outside the range.
+    #[inline]
     pub(crate) const fn in_range(ms: i64) -> Option<Instant> {
         if ms < Instant::MIN.0 || ms > Instant::MAX.0 { None } else { Some(Instant(ms)) }
     }
@@ -77,11 +78,13 @@ impl Instant {
     }
 
     /// Milliseconds since the Unix epoch.
+    #[inline]
     pub const fn as_ms(self) -> i64 {
         self.0
     }
 
     /// The instant `ms` milliseconds later (negative: earlier), or `None` outside the range.
+    #[inline]
     pub const fn checked_add_ms(self, ms: i64) -> Option<Instant> {
         match self.0.checked_add(ms) {
             Some(sum) => Instant::in_range(sum),
@@ -91,6 +94,7 @@ impl Instant {
 
     /// Milliseconds from `earlier` to `self`; negative when `earlier` is the later one.
     /// Never overflows: the whole range is shorter than an `i64` holds.
+    #[inline]
     pub const fn ms_since(self, earlier: Instant) -> i64 {
         self.0 - earlier.0
     }
@@ -212,16 +216,77 @@ pub struct InstantText {
     length: usize,
 }
 
-/// The two digits of each number below 100.
-const PAIRS: [[u8; 2]; 100] = {
-    let mut pairs = [[b'0'; 2]; 100];
+/// The two digits of each number below 100, the first in the low byte.
+const PAIRS: [u16; 100] = {
+    let mut pairs = [0; 100];
     let mut number = 0;
     while number < 100 {
-        pairs[number] = [b'0' + (number / 10) as u8, b'0' + (number % 10) as u8];
+        pairs[number] =
+            u16::from_le_bytes([b'0' + (number / 10) as u8, b'0' + (number % 10) as u8]);
         number += 1;
     }
     pairs
 };
+
+/// Two digits of a number below 100, as they stand from a byte of a word on.
+#[inline]
+fn pair(number: u32, byte: u32) -> u64 {
+    u64::from(PAIRS[number as usize]) << (8 * byte)
+}
+
+/// The text of an instant in three words of eight bytes, so that it is put together in registers.
+#[derive(Debug, Clone, Copy)]
+struct DateWords {
+    /// `2026-08-`
+    first: u64,
+    /// `27T00:00`, with zeros for digits of the time.
+    second: u64,
+}
+
+impl DateWords {
+    /// The date of a day, given as days since 1970-01-01.
+    fn of(day: i64) -> DateWords {
+        let (year, month, date) = civil::civil_from_days(day);
+        let year = year as u32;
+        let dashes = u64::from_le_bytes(*b"\0\0\0\0-\0\0-");
+        let first = pair(year / 100, 0) | pair(year % 100, 2) | dashes | pair(month.into(), 5);
+        let marks = u64::from_le_bytes(*b"\0\0T\0\0:\0\0");
+        DateWords { first, second: pair(date.into(), 0) | marks }
+    }
+
+    /// The text of the instant `ms` after midnight.
+    #[inline]
+    fn at(self, ms: u32) -> InstantText {
+        let (seconds, fraction) = (ms / 1_000, ms % 1_000);
+        let (minutes, second) = (seconds / 60, seconds % 60);
+        let time = pair(minutes / 60, 3) | pair(minutes % 60, 6);
+        let (third, length) = third_word(second, fraction);
+        let words = [self.first, self.second | time, third].map(u64::to_le_bytes);
+        let mut bytes = [0; 24];
+        bytes[..8].copy_from_slice(&words[0]);
+        bytes[8..16].copy_from_slice(&words[1]);
+        bytes[16..].copy_from_slice(&words[2]);
+        InstantText { bytes, length }
+    }
+}
+
+/// `:33.24Z`: the seconds, the fraction without trailing zeros, and the length of the whole text.
+#[inline]
+fn third_word(second: u32, fraction: u32) -> (u64, usize) {
+    let seconds = u64::from(b':') | pair(second, 1);
+    if fraction == 0 {
+        return (seconds | u64::from(b'Z') << 24, 20);
+    }
+    let tenths = u64::from(b'.') << 24 | u64::from(b'0' + (fraction / 100) as u8) << 32;
+    let digits = match fraction {
+        _ if fraction.is_multiple_of(100) => 1,
+        _ if fraction.is_multiple_of(10) => 2,
+        _ => 3,
+    };
+    let end = 8 * (4 + digits);
+    let all = seconds | tenths | pair(fraction % 100, 5);
+    (all & !(u64::MAX << end) | u64::from(b'Z') << end, 21 + digits as usize)
+}
 
 impl InstantText {
     /// The text, which is ASCII.
@@ -229,44 +294,49 @@ impl InstantText {
         &self.bytes[..self.length]
     }
 
-    /// Writes two digits of a number below 100.
-    fn set_pair(&mut self, at: usize, number: u32) {
-        self.bytes[at..at + 2].copy_from_slice(&PAIRS[number as usize]);
+    /// Appends the text.
+    #[inline]
+    pub fn append_to(&self, buffer: &mut Vec<u8>) {
+        let end = buffer.len() + self.length;
+        // All of a length that is known here, since few bytes are copied faster so.
+        buffer.extend_from_slice(&self.bytes);
+        buffer.truncate(end);
     }
+}
 
-    /// Writes the milliseconds without trailing zeros, or nothing for 0, and the `Z`.
-    fn set_fraction(&mut self, ms: u32) {
-        self.bytes[20] = b'0' + (ms / 100) as u8;
-        self.set_pair(21, ms % 100);
-        let digits = match ms {
-            0 => 0,
-            _ if ms.is_multiple_of(100) => 1,
-            _ if ms.is_multiple_of(10) => 2,
-            _ => 3,
-        };
-        let end = if digits == 0 { 19 } else { 20 + digits };
-        self.bytes[end] = b'Z';
-        self.length = end + 1;
+/// Makes the texts of many instants: those of one day share their date.
+#[derive(Debug, Clone)]
+pub struct InstantTexts {
+    /// The dates of an even and of an odd day, so that those of a day and of the one before it are
+    /// both kept.
+    dates: [(i64, DateWords); 2],
+}
+
+impl Default for InstantTexts {
+    fn default() -> InstantTexts {
+        InstantTexts { dates: [0, 1].map(|day| (day, DateWords::of(day))) }
+    }
+}
+
+impl InstantTexts {
+    /// The text of an instant.
+    #[inline]
+    pub fn of(&mut self, instant: Instant) -> InstantText {
+        let day = instant.0.div_euclid(MS_PER_DAY);
+        let ms = (instant.0 - day * MS_PER_DAY) as u32;
+        let (kept, date) = &mut self.dates[(day & 1) as usize];
+        if *kept != day {
+            (*kept, *date) = (day, DateWords::of(day));
+        }
+        date.at(ms)
     }
 }
 
 impl Instant {
-    /// The text form, for those who write millions of them.
+    /// The text form. For many there is [`InstantTexts`].
     pub fn to_text(self) -> InstantText {
-        let (day, ms) = (self.0.div_euclid(MS_PER_DAY), self.0.rem_euclid(MS_PER_DAY) as u32);
-        let (year, month, date) = civil::civil_from_days(day);
-        let (seconds, fraction) = (ms / 1_000, ms % 1_000);
-        let mut text = InstantText { bytes: *b"0000-00-00T00:00:00.000Z", length: 24 };
-        let year = year as u32;
-        text.set_pair(0, year / 100);
-        text.set_pair(2, year % 100);
-        text.set_pair(5, u32::from(month));
-        text.set_pair(8, u32::from(date));
-        text.set_pair(11, seconds / 3_600);
-        text.set_pair(14, seconds / 60 % 60);
-        text.set_pair(17, seconds % 60);
-        text.set_fraction(fraction);
-        text
+        let date = DateWords::of(self.0.div_euclid(MS_PER_DAY));
+        date.at(self.0.rem_euclid(MS_PER_DAY) as u32)
     }
 }
 

@@ -73,14 +73,16 @@ impl Interval {
         self.ms
     }
 
-    /// The first multiple strictly after `instant`, whatever the range of instants.
-    pub(crate) const fn next_ms(self, instant: Instant) -> i64 {
-        (instant.as_ms().div_euclid(self.ms) + 1) * self.ms
+    /// The first multiple strictly after `ms`, whatever the range of instants.
+    #[inline]
+    pub(crate) const fn next_ms(self, ms: i64) -> i64 {
+        ms - ms.rem_euclid(self.ms) + self.ms
     }
 
-    /// The last multiple strictly before `instant`, whatever the range of instants.
-    pub(crate) const fn prev_ms(self, instant: Instant) -> i64 {
-        (instant.as_ms() - 1).div_euclid(self.ms) * self.ms
+    /// The last multiple strictly before `ms`, whatever the range of instants.
+    #[inline]
+    pub(crate) const fn prev_ms(self, ms: i64) -> i64 {
+        ms - 1 - (ms - 1).rem_euclid(self.ms)
     }
 
     /// How many multiples lie in `[from, to)`.

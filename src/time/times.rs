@@ -14,7 +14,11 @@ pub struct TimeOfDay {
 
 /// A non-empty set of times of day.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Times(Form);
+pub struct Times {
+    form: Form,
+    /// The first and the last of them, in seconds of the day.
+    ends_s: [u32; 2],
+}
 
 /// Held in a canonical form, so that equal sets are equal values: a grid wherever it is one.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -122,18 +126,26 @@ impl Times {
             return Err(TimesError::Empty);
         }
         let grid = Grid::of(&seconds);
-        Ok(Times(grid.map_or_else(|| Form::List(seconds.into()), Form::Grid)))
+        Ok(Times::of(grid.map_or_else(|| Form::List(seconds.into()), Form::Grid)))
     }
 
     /// The times of a grid, which holds at least one minute and one hour.
     pub(crate) fn of_grid(grid: Grid) -> Times {
-        Times(Form::Grid(grid))
+        Times::of(Form::Grid(grid))
+    }
+
+    fn of(form: Form) -> Times {
+        let ends_s = match &form {
+            Form::Grid(grid) => grid.ends_s(),
+            Form::List(seconds) => [seconds[0], seconds[seconds.len() - 1]],
+        };
+        Times { form, ends_s }
     }
 
     /// The minutes and hours, where the set is every one of these minutes in every one of these
     /// hours.
     pub(crate) fn as_grid(&self) -> Option<Grid> {
-        match self.0 {
+        match self.form {
             Form::Grid(grid) => Some(grid),
             Form::List(_) => None,
         }
@@ -158,7 +170,7 @@ impl Times {
 
     /// How many times of a day, at least 1.
     pub(crate) fn per_day(&self) -> i64 {
-        match &self.0 {
+        match &self.form {
             Form::Grid(grid) => grid.hours.count_ones() as i64 * grid.per_hour(),
             Form::List(seconds) => seconds.len() as i64,
         }
@@ -166,7 +178,7 @@ impl Times {
 
     /// From each time to the next one, over midnight too, in seconds, where that is always the same.
     pub(crate) fn step_s(&self) -> Option<i64> {
-        match &self.0 {
+        match &self.form {
             Form::Grid(grid) => grid.step_s(),
             Form::List(seconds) => (seconds.len() == 1).then_some(24 * HOUR_S),
         }
@@ -174,7 +186,7 @@ impl Times {
 
     /// The hours that hold any of them, bits 0 to 23.
     pub(crate) fn hours(&self) -> u32 {
-        match &self.0 {
+        match &self.form {
             Form::Grid(grid) => grid.hours,
             Form::List(seconds) => {
                 seconds.iter().fold(0, |hours, second| hours | 1 << (second / 3_600))
@@ -184,28 +196,17 @@ impl Times {
 
     /// The first time, in seconds of the day.
     pub(crate) fn first(&self) -> i64 {
-        match &self.0 {
-            Form::Grid(grid) => {
-                i64::from(grid.hours.trailing_zeros()) * HOUR_S
-                    + i64::from(grid.minutes.trailing_zeros()) * MINUTE_S
-            }
-            Form::List(seconds) => i64::from(seconds[0]),
-        }
+        i64::from(self.ends_s[0])
     }
 
     /// The last time, in seconds of the day.
     pub(crate) fn last(&self) -> i64 {
-        match &self.0 {
-            Form::Grid(grid) => {
-                i64::from(grid.hours.ilog2()) * HOUR_S + i64::from(grid.minutes.ilog2()) * MINUTE_S
-            }
-            Form::List(seconds) => i64::from(seconds[seconds.len() - 1]),
-        }
+        i64::from(self.ends_s[1])
     }
 
     /// The first time at or after `second` of the day, in seconds of the day.
     pub(crate) fn at_or_after(&self, second: i64) -> Option<i64> {
-        match &self.0 {
+        match &self.form {
             Form::Grid(grid) => grid.at_or_after(second),
             Form::List(seconds) => {
                 seconds.get(self.below(second) as usize).map(|&second| i64::from(second))
@@ -215,7 +216,7 @@ impl Times {
 
     /// The last time before `second` of the day, in seconds of the day.
     pub(crate) fn before(&self, second: i64) -> Option<i64> {
-        match &self.0 {
+        match &self.form {
             Form::Grid(grid) => grid.before(second),
             Form::List(seconds) => {
                 seconds[..self.below(second) as usize].last().map(|&second| i64::from(second))
@@ -225,7 +226,7 @@ impl Times {
 
     /// How many times lie before `second` of the day.
     pub(crate) fn below(&self, second: i64) -> i64 {
-        match &self.0 {
+        match &self.form {
             Form::Grid(grid) => grid.below(second),
             Form::List(seconds) => seconds.partition_point(|&time| i64::from(time) < second) as i64,
         }
@@ -243,6 +244,13 @@ impl Grid {
         let is_whole = seconds.iter().all(|second| second % 60 == 0);
         let size = grid.minutes.count_ones() * grid.hours.count_ones();
         (is_whole && size as usize == seconds.len()).then_some(grid)
+    }
+
+    /// The first and the last time.
+    fn ends_s(self) -> [u32; 2] {
+        let second = |hour: u32, minute: u32| hour * 3_600 + minute * 60;
+        let first = second(self.hours.trailing_zeros(), self.minutes.trailing_zeros());
+        [first, second(self.hours.ilog2(), self.minutes.ilog2())]
     }
 
     /// From each time to the next one, where that is always the same.

@@ -326,12 +326,21 @@ impl Zone {
     }
 
     /// The segment that holds a second.
-    #[inline]
     pub(crate) fn segment_at(&self, second: i64) -> Segment {
-        if second < CYCLE_START_S + CYCLE_S {
-            return self.segments[self.index_within(second)];
+        match self.near_segment_at(second) {
+            Some(segment) => *segment,
+            None => self.segment(self.index_at(second)),
         }
-        self.segment(self.index_at(second))
+    }
+
+    /// The segment that holds a second, where that is none of a later cycle.
+    #[inline]
+    pub(crate) fn near_segment_at(&self, second: i64) -> Option<&Segment> {
+        if second < CYCLE_START_S + CYCLE_S {
+            self.segments.get(self.index_within(second))
+        } else {
+            None
+        }
     }
 
     /// The segment at an index. Any index is valid that does not lead past the year 30,000, or,
