@@ -4,6 +4,8 @@ use std::io;
 
 use serde::de::IgnoredAny;
 
+use crate::time::{InstantText, InstantTexts};
+
 use super::row::{Cells, Column, IdParts, Row, Value};
 
 /// A row as JSON text.
@@ -42,11 +44,16 @@ pub fn checked_output(text: &str) -> Result<&str, OutputError> {
 }
 
 /// Appends a row as an object.
-#[inline]
 pub(crate) fn write_row(buffer: &mut Vec<u8>, row: &impl Row) {
+    write_row_with(buffer, &mut InstantTexts::default(), row);
+}
+
+/// Appends one of many rows as an object.
+#[inline]
+pub(super) fn write_row_with(buffer: &mut Vec<u8>, instants: &mut InstantTexts, row: &impl Row) {
     buffer.push(b'{');
     // A buffer refuses nothing.
-    let _ = row.visit(&mut Members { buffer });
+    let _ = row.visit(&mut Members { buffer, instants });
     if buffer.last() == Some(&b',') {
         buffer.pop();
     }
@@ -56,43 +63,50 @@ pub(crate) fn write_row(buffer: &mut Vec<u8>, row: &impl Row) {
 /// Appends each cell as a member with a comma behind it.
 struct Members<'a> {
     buffer: &'a mut Vec<u8>,
+    instants: &'a mut InstantTexts,
 }
 
 impl Cells for Members<'_> {
-    #[inline]
+    #[inline(always)]
     fn cell(&mut self, column: &Column, value: Value<'_>) -> io::Result<()> {
         self.buffer.extend_from_slice(column.key.as_bytes());
-        write_value(self.buffer, value);
+        write_value(self.buffer, self.instants, value);
         self.buffer.push(b',');
         Ok(())
     }
 }
 
-/// Appends one value.
-#[inline]
-pub(crate) fn write_value(buffer: &mut Vec<u8>, value: Value<'_>) {
+/// Appends one value. Where the kind of value is known, only what writes that is left of it.
+#[inline(always)]
+pub(crate) fn write_value(buffer: &mut Vec<u8>, instants: &mut InstantTexts, value: Value<'_>) {
     match value {
         Value::Absent => buffer.extend_from_slice(b"null"),
         Value::Text(text) | Value::Prose(text) => write_text(buffer, text),
-        Value::Id(id) => write_id(buffer, id),
-        Value::Instant(instant) => {
-            buffer.push(b'"');
-            buffer.extend_from_slice(instant.to_text().as_bytes());
-            buffer.push(b'"');
-        }
-        Value::Number(number) | Value::Millis(number) => {
-            buffer.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
-        }
+        Value::Id(id) => write_id(buffer, instants, id),
+        Value::Instant(instant) => write_instant(buffer, instants.of(instant)),
+        Value::Number(number) | Value::Millis(number) => write_number(buffer, number),
         Value::Json(json) => write_json(buffer, json),
         Value::Words(words) => write_words(buffer, words),
     }
 }
 
-fn write_id(buffer: &mut Vec<u8>, id: IdParts<'_>) {
+#[inline]
+fn write_instant(buffer: &mut Vec<u8>, text: InstantText) {
+    buffer.push(b'"');
+    text.append_to(buffer);
+    buffer.push(b'"');
+}
+
+/// Appends a number.
+pub(super) fn write_number(buffer: &mut Vec<u8>, number: i64) {
+    buffer.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
+}
+
+fn write_id(buffer: &mut Vec<u8>, instants: &mut InstantTexts, id: IdParts<'_>) {
     buffer.push(b'"');
     write_escaped(buffer, id.reference);
     buffer.push(b'@');
-    buffer.extend_from_slice(id.occurrence.to_text().as_bytes());
+    instants.of(id.occurrence).append_to(buffer);
     if !id.request_id.is_empty() {
         buffer.push(b'#');
         write_escaped(buffer, id.request_id);
@@ -121,8 +135,7 @@ pub(crate) fn write_text(buffer: &mut Vec<u8>, text: &str) {
 /// Appends a text with everything escaped that JSON wants escaped, and every other control
 /// character too, because a terminal would obey it.
 fn write_escaped(buffer: &mut Vec<u8>, text: &str) {
-    // Without an early end, so that it is done for many bytes at once.
-    if !text.bytes().fold(false, |look, byte| look | calls_for_a_look(byte)) {
+    if !contains(text.as_bytes(), calls_for_a_look) {
         buffer.extend_from_slice(text.as_bytes());
         return;
     }
@@ -166,6 +179,15 @@ pub(crate) fn line(value: &serde_json::Value) -> Vec<u8> {
     let mut buffer = Vec::new();
     write_json(&mut buffer, &value.to_string());
     buffer
+}
+
+/// Whether any byte is one of those sought, looked at many at once and without an early end.
+#[inline]
+pub(super) fn contains(bytes: &[u8], is_sought: impl Fn(u8) -> bool + Copy) -> bool {
+    let any = |bytes: &[u8]| bytes.iter().fold(false, |found, byte| found | is_sought(*byte));
+    // The last few are looked at together with some from before them.
+    let Some(last) = bytes.last_chunk::<16>() else { return any(bytes) };
+    bytes.as_chunks::<16>().0.iter().fold(any(last), |found, chunk| found | any(chunk))
 }
 
 /// Whether a byte calls for a closer look: controls, quotes, backslashes, and the lead byte of the

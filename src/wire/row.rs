@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::time::Instant;
+use crate::time::{Instant, InstantTexts};
 
 /// A row that leaves the process. Its columns and values are written down together, once, with
 /// the macro `row!`; every printer goes through [`Row::visit`].
@@ -82,10 +82,10 @@ pub struct IdParts<'a> {
 
 impl IdParts<'_> {
     /// Appends the id as text: `<ref>@<occurrence>`, and `#<request id>` for a requested run.
-    pub fn write_to(&self, buffer: &mut Vec<u8>) {
+    pub fn write_to(&self, buffer: &mut Vec<u8>, instants: &mut InstantTexts) {
         buffer.extend_from_slice(self.reference.as_bytes());
         buffer.push(b'@');
-        buffer.extend_from_slice(self.occurrence.to_text().as_bytes());
+        instants.of(self.occurrence).append_to(buffer);
         if !self.request_id.is_empty() {
             buffer.push(b'#');
             buffer.extend_from_slice(self.request_id.as_bytes());

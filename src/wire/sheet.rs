@@ -2,7 +2,9 @@
 
 use std::io::{self, Write};
 
-use super::csv::Csv;
+use crate::time::InstantTexts;
+
+use super::csv;
 use super::json;
 use super::row::{Column, Row, Value};
 use super::table::Table;
@@ -35,18 +37,25 @@ enum Printer<W: Write> {
     Table(Table<W>),
     Jsonl(Lines<W>),
     Json { lines: Lines<W>, members: usize },
-    Csv(Box<Csv<W>>),
+    Csv(Lines<W>),
 }
 
 /// Bytes on their way out.
 struct Lines<W: Write> {
     out: W,
     buffer: Vec<u8>,
+    instants: InstantTexts,
 }
 
 impl<W: Write> Lines<W> {
     fn new(out: W) -> Lines<W> {
-        Lines { out, buffer: Vec::with_capacity(BUFFER_BYTES + BUFFER_BYTES / 8) }
+        let buffer = Vec::with_capacity(BUFFER_BYTES + BUFFER_BYTES / 8);
+        Lines { out, buffer, instants: InstantTexts::default() }
+    }
+
+    #[inline]
+    fn json(&mut self, row: &impl Row) {
+        json::write_row_with(&mut self.buffer, &mut self.instants, row);
     }
 
     #[inline]
@@ -68,7 +77,7 @@ impl<W: Write> Sheet<W> {
             Format::Table => Printer::Table(Table::new(out)),
             Format::Jsonl => Printer::Jsonl(Lines::new(out)),
             Format::Json => Printer::Json { lines: Lines::new(out), members: 0 },
-            Format::Csv => Printer::Csv(Box::new(Csv::new(out, BUFFER_BYTES))),
+            Format::Csv => Printer::Csv(Lines::new(out)),
         };
         Sheet { printer }
     }
@@ -80,7 +89,7 @@ impl<W: Write> Sheet<W> {
     pub fn member<'v>(&mut self, name: &str, value: impl Into<Value<'v>>) -> io::Result<()> {
         if let Printer::Json { lines, members } = &mut self.printer {
             open_member(lines, members, name);
-            json::write_value(&mut lines.buffer, value.into());
+            json::write_value(&mut lines.buffer, &mut lines.instants, value.into());
         }
         Ok(())
     }
@@ -111,7 +120,7 @@ impl<W: Write> Sheet<W> {
                 open_member(lines, members, name);
                 lines.buffer.push(b'[');
             }
-            Printer::Csv(csv) => csv.header(R::COLUMNS)?,
+            Printer::Csv(lines) => csv::write_header(&mut lines.buffer, R::COLUMNS),
         }
         Ok(List { printer: &mut self.printer, is_empty: true, columns: R::COLUMNS })
     }
@@ -137,8 +146,9 @@ impl<W: Write> Printer<W> {
     fn flush(&mut self) -> io::Result<()> {
         match self {
             Printer::Table(table) => table.flush(),
-            Printer::Jsonl(lines) | Printer::Json { lines, .. } => lines.flush(),
-            Printer::Csv(csv) => csv.flush(),
+            Printer::Jsonl(lines) | Printer::Json { lines, .. } | Printer::Csv(lines) => {
+                lines.flush()
+            }
         }
     }
 }
@@ -157,16 +167,19 @@ impl<W: Write> List<'_, W> {
         debug_assert_eq!(self.columns, R::COLUMNS, "a list holds rows of one type");
         match self.printer {
             Printer::Jsonl(lines) => {
-                json::write_row(&mut lines.buffer, row);
+                lines.json(row);
                 lines.buffer.push(b'\n');
                 lines.relieve()
             }
-            Printer::Csv(csv) => csv.row(row),
+            Printer::Csv(lines) => {
+                csv::write_row(&mut lines.buffer, &mut lines.instants, row);
+                lines.relieve()
+            }
             Printer::Json { lines, .. } => {
                 let before: &[u8] = if self.is_empty { b"\n" } else { b",\n" };
                 self.is_empty = false;
                 lines.buffer.extend_from_slice(before);
-                json::write_row(&mut lines.buffer, row);
+                lines.json(row);
                 lines.relieve()
             }
             Printer::Table(table) => table.row(row),

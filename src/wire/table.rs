@@ -4,6 +4,8 @@ use std::io::{self, Write};
 
 use unicode_width::UnicodeWidthStr;
 
+use crate::time::InstantTexts;
+
 use super::row::{Cells, Column, Row, Shown, Value};
 use super::text::escape_controls;
 
@@ -154,7 +156,7 @@ fn text(value: Value<'_>) -> String {
         Value::Prose(text) => cut_short(&escape_controls(text)),
         Value::Id(id) => {
             let mut bytes = Vec::new();
-            id.write_to(&mut bytes);
+            id.write_to(&mut bytes, &mut InstantTexts::default());
             escape_controls(&String::from_utf8_lossy(&bytes)).into_owned()
         }
         Value::Instant(instant) => instant.to_string(),
