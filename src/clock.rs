@@ -65,6 +65,11 @@ impl Moment {
     }
 }
 
+/// Waits for a span, with nothing to wait for but its end: for a lock that cannot be waited for.
+pub fn wait_for(span: Duration) {
+    std::thread::sleep(span);
+}
+
 /// Waits for the next event, at the longest until a moment; for one that is past, it only looks.
 pub fn wait_until<T>(events: &Receiver<T>, until: Moment) -> Option<T> {
     events.recv_timeout(until.0.saturating_duration_since(Moment::now().0)).ok()

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use crate::clock::wait_for;
 use crate::store::model::ModelStore;
-use crate::store::sqlite::SqliteStore;
+use crate::store::sqlite::{Missing, Options, SqliteStore};
 use crate::store::{Store, StoreError};
 use crate::time::tzdb_version;
 use crate::wire::Problem;
@@ -47,7 +48,7 @@ pub(super) fn open(
 
 /// Opens the file of a SQLite store that is there.
 pub(super) fn open_file(url: &str) -> Result<SqliteStore, Failure> {
-    Ok(SqliteStore::open_existing(Path::new(sqlite_path(url)?))?)
+    Ok(open_missing(Path::new(sqlite_path(url)?), Missing::Refuse)?)
 }
 
 /// The file that a URL names: a path, or one behind `sqlite:`.
@@ -84,12 +85,17 @@ fn sqlite_path(url: &str) -> Result<&str, Failure> {
     Ok(path)
 }
 
+fn open_missing(path: &Path, missing: Missing) -> Result<SqliteStore, StoreError> {
+    let options = Options { missing, wait: Some(wait_for), ..Options::default() };
+    SqliteStore::open_with(path, &options)
+}
+
 fn open_sqlite(path: &str, access: Access) -> Result<Box<dyn Store>, Failure> {
     let path = Path::new(path);
     Ok(Box::new(match access {
-        Access::Existing => SqliteStore::open_existing(path)?,
-        Access::Create => SqliteStore::open(path)?,
-        Access::Imagine => match SqliteStore::open_existing(path) {
+        Access::Existing => open_missing(path, Missing::Refuse)?,
+        Access::Create => open_missing(path, Missing::Create)?,
+        Access::Imagine => match open_missing(path, Missing::Refuse) {
             Err(StoreError::NoStore { .. }) => return Ok(Box::new(ModelStore::default())),
             store => store?,
         },

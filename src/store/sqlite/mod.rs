@@ -14,10 +14,12 @@ mod revisions;
 mod runs;
 mod skips;
 mod transaction;
+mod turns;
 mod verify;
 mod workflows;
 
 pub use open::{Durability, Missing, Options};
+pub use turns::Wait;
 
 use std::path::Path;
 
@@ -26,6 +28,7 @@ use rusqlite::{Connection, TransactionBehavior};
 use super::{Finding, Store, StoreError, Transaction};
 use fault::Fault;
 use transaction::{Access, SqliteTransaction};
+use turns::Turns;
 
 /// A connection to a store in one SQLite file.
 ///
@@ -34,6 +37,7 @@ use transaction::{Access, SqliteTransaction};
 #[derive(Debug)]
 pub struct SqliteStore {
     connection: Connection,
+    turns: Option<Turns>,
     path: String,
 }
 
@@ -71,8 +75,8 @@ impl SqliteStore {
     /// # Errors
     /// As [`SqliteStore::open`].
     pub fn open_with(path: &Path, options: &Options) -> Result<SqliteStore, StoreError> {
-        let connection = open::open(path, options)?;
-        Ok(SqliteStore { connection, path: path.display().to_string() })
+        let (connection, turns) = open::open(path, options)?;
+        Ok(SqliteStore { connection, turns, path: path.display().to_string() })
     }
 
     /// Checks the whole store on one snapshot: the file, every row against its checksum, and what
@@ -118,6 +122,9 @@ impl SqliteStore {
         };
         if access == Access::Write {
             self.check_writable()?;
+            if let Some(turns) = &self.turns {
+                turns.give_way();
+            }
         }
         let begun = self.connection.transaction_with_behavior(behavior);
         let inner = begun.map_err(|error| Fault::of_file(&self.path, error))?;

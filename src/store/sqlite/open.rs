@@ -11,9 +11,10 @@ use crate::store::StoreError;
 
 use super::fault::Fault;
 use super::migrate;
+use super::turns::{Turns, Wait};
 
 /// How to open a store.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub struct Options {
     /// What to do where there is no file.
     pub missing: Missing,
@@ -21,6 +22,9 @@ pub struct Options {
     pub busy_timeout_ms: u32,
     /// What a commit survives.
     pub durability: Durability,
+    /// What waits while another process writes, so that all of them get their turns; without it
+    /// SQLite waits, whose spans grow to 100 ms, so that others may get ahead again and again.
+    pub wait: Option<Wait>,
 }
 
 /// What to do where there is no file.
@@ -52,6 +56,7 @@ impl Default for Options {
             missing: Missing::Create,
             busy_timeout_ms: Options::BUSY_TIMEOUT_MS,
             durability: Durability::Full,
+            wait: None,
         }
     }
 }
@@ -70,10 +75,14 @@ const CACHE_LIMIT_KIB: i64 = 32 << 10;
 const STATEMENT_CACHE_ENTRIES: usize = 64;
 
 /// Opens the file, or makes it, and brings it to the present format.
-pub(super) fn open(path: &Path, options: &Options) -> Result<Connection, StoreError> {
+pub(super) fn open(
+    path: &Path,
+    options: &Options,
+) -> Result<(Connection, Option<Turns>), StoreError> {
     let name = path.display().to_string();
     check_path(path, &name, options.missing)?;
-    let connection = connect(path, options).map_err(|error| Fault::of_file(&name, error))?;
+    let (connection, turns) =
+        connect(path, options).map_err(|error| Fault::of_file(&name, error))?;
     let found = migrate::inspect(&connection, &name)?;
     if found == migrate::Format::Empty && options.missing == Missing::Refuse {
         return Err(StoreError::Foreign { path: name, problem: "it is empty".to_owned() });
@@ -81,7 +90,7 @@ pub(super) fn open(path: &Path, options: &Options) -> Result<Connection, StoreEr
     set_up(&connection, options).map_err(|error| Fault::of_file(&name, error))?;
     use_log(&connection, &name)?;
     migrate::migrate(&connection, &name)?;
-    Ok(connection)
+    Ok((connection, turns))
 }
 
 /// Says plainly what SQLite would only call "unable to open".
@@ -109,21 +118,24 @@ fn check_path(path: &Path, name: &str, missing: Missing) -> Result<(), StoreErro
     }
 }
 
-fn connect(path: &Path, options: &Options) -> rusqlite::Result<Connection> {
+fn connect(path: &Path, options: &Options) -> rusqlite::Result<(Connection, Option<Turns>)> {
     let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     if options.missing == Missing::Create {
         flags |= OpenFlags::SQLITE_OPEN_CREATE;
     }
     // SQLite reads `:memory:` and `file:...` as more than file names.
-    let connection = Connection::open_with_flags(Path::new(".").join(path), flags)?;
-    connection.busy_timeout(Duration::from_millis(options.busy_timeout_ms.into()))?;
+    let mut connection = Connection::open_with_flags(Path::new(".").join(path), flags)?;
+    let timeout_ms = options.busy_timeout_ms;
+    connection.busy_timeout(Duration::from_millis(timeout_ms.into()))?;
+    let turns =
+        options.wait.map(|wait| Turns::set_up(&mut connection, wait, timeout_ms)).transpose()?;
     connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, VALUE_LIMIT_BYTES)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
     // Without this guarantee every new value of a parameter has its statement compiled anew.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.pragma_update(None, "cell_size_check", true)?;
-    Ok(connection)
+    Ok((connection, turns))
 }
 
 fn set_up(connection: &Connection, options: &Options) -> rusqlite::Result<()> {
