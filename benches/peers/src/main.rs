@@ -11,19 +11,29 @@ mod now;
 #[path = "../../paths/mod.rs"]
 #[allow(dead_code)]
 mod paths;
+mod stores;
 mod windows;
 
 /// What is measured, by the name that chooses it.
-const PARTS: [(&str, fn()); 4] = [
+const PARTS: [(&str, fn()); 5] = [
     ("cadences", cadences::run),
     ("windows", windows::run),
     ("now", now::run),
     ("documents", documents::run),
+    ("stores", stores::run),
 ];
 
 fn main() {
     let chosen: Vec<String> = std::env::args().skip(1).collect();
-    contest::head();
+    match chosen.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        // One of several processes that `stores` starts.
+        ["claiming", path] => return stores::claiming(path),
+        ["growth"] => {
+            contest::head();
+            return stores::growth();
+        }
+        _ => contest::head(),
+    }
     for (name, run) in PARTS {
         if chosen.is_empty() || chosen.iter().any(|one| one == name) {
             run();
