@@ -27,8 +27,9 @@ pub(super) const PLANNED_AT_MOST: usize = 10_000;
 /// differ; one further ahead shows that the clock was set back.
 pub(super) const AHEAD_AT_MOST_MS: i64 = 60_000;
 
-/// How many rows are read from the store at once.
-const PAGE: usize = 256;
+/// How many rows are read from the store at once: few at first, since most claims want few.
+const FIRST_PAGE: usize = 2;
+const PAGE_AT_MOST: usize = 256;
 
 /// Which runs to take.
 #[derive(Clone, Copy)]
@@ -100,6 +101,8 @@ struct Pages<T> {
     rows: VecDeque<T>,
     last: Option<T>,
     ended: bool,
+    /// How many are read next.
+    page: usize,
 }
 
 impl<'a> Queue<'a> {
@@ -242,7 +245,7 @@ impl<'a> Queue<'a> {
             OpenState::Pending => &mut self.pending,
         };
         pages.fill(
-            |last| tx.open_runs(state, now, last, PAGE),
+            |last, page| tx.open_runs(state, now, last, page),
             |run| wanted.takes(&run.reference, run.trigger()),
         )
     }
@@ -253,10 +256,10 @@ impl<'a> Queue<'a> {
         }
         let (now, latest_turn, wanted) = (self.now, self.latest_turn, self.wanted);
         self.due.fill(
-            |last| {
+            |last, page| {
                 let after =
                     last.and_then(|last| Some((last.progress.due?.turn, last.reference.as_str())));
-                tx.due_workflows(after, latest_turn, now, PAGE)
+                tx.due_workflows(after, latest_turn, now, page)
             },
             |workflow| (wanted.matches)(&workflow.reference),
         )
@@ -289,7 +292,7 @@ impl Visited {
 
 impl<T: Clone> Pages<T> {
     fn new() -> Pages<T> {
-        Pages { rows: VecDeque::new(), last: None, ended: false }
+        Pages { rows: VecDeque::new(), last: None, ended: false, page: FIRST_PAGE }
     }
 
     fn front(&self) -> Option<&T> {
@@ -303,12 +306,13 @@ impl<T: Clone> Pages<T> {
     /// Reads on until a row that is wanted stands at the front, or there are no more.
     fn fill(
         &mut self,
-        mut read: impl FnMut(Option<&T>) -> Result<Vec<T>, StoreError>,
+        mut read: impl FnMut(Option<&T>, usize) -> Result<Vec<T>, StoreError>,
         wanted: impl Fn(&T) -> bool,
     ) -> Result<(), EngineError> {
         while self.rows.is_empty() && !self.ended {
-            let page = read(self.last.as_ref())?;
-            self.ended = page.len() < PAGE;
+            let page = read(self.last.as_ref(), self.page)?;
+            self.ended = page.len() < self.page;
+            self.page = (4 * self.page).min(PAGE_AT_MOST);
             self.last = page.last().cloned().or(self.last.take());
             self.rows.extend(page.into_iter().filter(&wanted));
         }

@@ -27,7 +27,7 @@ pub struct Calendar {
 }
 
 /// Local times that are evenly spaced, in seconds: all that lie whole steps from one of them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct EvenTimes {
     one_s: i64,
     step_s: i64,

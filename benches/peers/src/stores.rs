@@ -20,7 +20,7 @@ use crate::paths::instant;
 
 /// Hourly, so that at one o'clock all become due within a quarter of an hour.
 const SCHEDULE: &str = r#"{"every":"1h","first_run":"next"}"#;
-const REGISTERED: &str = "2026-01-01T00:00:00Z";
+const REGISTERED: &str = "2026-01-01T00:20:00Z";
 const DUE: &str = "2026-01-01T01:00:00Z";
 /// The spread of the phases of an hourly schedule, in milliseconds.
 const SPREAD_MS: i64 = 900_000;
