@@ -318,8 +318,8 @@ impl Timeline {
         let occurrence = place.occurrence;
         let outside = |what| PlanError::Range { what, occurrence };
         // Every occurrence has an interval and an authored time: see `Cadence`.
-        let interval_ms = cadence.interval_ms(occurrence).ok_or(outside("interval"))?;
-        let authored = cadence.authored(occurrence).ok_or(outside("authored time"))?;
+        let (interval_ms, authored) =
+            cadence.interval_and_authored(occurrence).ok_or(outside("interval"))?;
         self.run_of(place, interval_ms, authored)
     }
 

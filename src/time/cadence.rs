@@ -148,6 +148,24 @@ impl Cadence {
         }
     }
 
+    /// The interval of an occurrence and the local time behind it, in one look where they follow
+    /// from the evenness of the cadence.
+    pub(crate) fn interval_and_authored(&self, occurrence: Instant) -> Option<(i64, Authored)> {
+        let local_ms = occurrence.as_ms();
+        let by_step = match self {
+            Cadence::Interval(interval) => {
+                let resolution = Resolution::Exact;
+                Some((interval.as_ms(), Authored { local_ms, resolution }))
+            }
+            Cadence::Calendar(calendar) => calendar
+                .step_to(local_ms / MS_PER_SECOND)
+                .map(|(step_s, authored)| (step_s * MS_PER_SECOND, authored)),
+        };
+        by_step
+            .filter(|_| Some(occurrence) >= PREVIOUS_IS_SURE)
+            .or_else(|| Some((self.interval_ms(occurrence)?, self.authored(occurrence)?)))
+    }
+
     /// The last local time that a gap swallows between two instants, where gaps are to be skipped.
     pub fn left_out(&self, after: Instant, before: Instant) -> Option<Authored> {
         let Cadence::Calendar(calendar) = self else { return None };

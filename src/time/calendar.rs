@@ -22,8 +22,8 @@ pub struct Calendar {
     dst: Dst,
     /// Its local times, where they are evenly spaced.
     even: Option<EvenTimes>,
-    /// Whether any of its times may be skipped or repeated by a clock change of its zone.
-    meets_changes: bool,
+    /// The hours of the day that hold any of its times, bits 0 to 23.
+    hours: u32,
 }
 
 /// Local times that are evenly spaced, in seconds: all that lie whole steps from one of them.
@@ -49,8 +49,8 @@ impl Calendar {
     /// The cadence of `times` on `days` in `zone`; `dst` decides where the clock changes.
     pub fn new(days: Days, times: Times, zone: &'static Zone, dst: Dst) -> Calendar {
         let even = EvenTimes::of(&days, &times);
-        let meets_changes = times.hours() & zone.changing_hours() != 0;
-        Calendar { days, times, zone, dst, even, meets_changes }
+        let hours = times.hours();
+        Calendar { days, times, zone, dst, even, hours }
     }
 
     /// The days on which it occurs, as local dates.
@@ -98,7 +98,7 @@ impl Calendar {
         let mut index = self.zone.index_at(second);
         loop {
             let segment = self.zone.segment(index);
-            let found = if self.meets_changes {
+            let found = if self.meets_changes(&segment) {
                 Pieces::of(segment, self.dst).at_or_after(self, second)
             } else {
                 let from_s = second.max(segment.start_s);
@@ -133,7 +133,7 @@ impl Calendar {
         let mut index = self.zone.index_at(second - 1);
         loop {
             let segment = self.zone.segment(index);
-            let found = if self.meets_changes {
+            let found = if self.meets_changes(&segment) {
                 Pieces::of(segment, self.dst).before(self, second)
             } else {
                 let to_s = second.min(segment.end_s);
@@ -159,7 +159,7 @@ impl Calendar {
         }
         let (first, last) = (self.zone.segment_at(from), self.zone.segment_at(to - 1));
         let is_one_offset = Calendar::is_calm(&first, from) && to <= first.calm_to_s();
-        if is_one_offset || !self.meets_changes {
+        if is_one_offset || !self.meets_changes(&first) {
             return self.local_count(from + first.offset_s, to + last.offset_s) as u64;
         }
         if self.keeps_step(&first) {
@@ -169,6 +169,12 @@ impl Calendar {
         indices
             .map(|index| Pieces::of(self.zone.segment(index), self.dst).count(self, from, to))
             .sum()
+    }
+
+    /// Whether the change at the start of a segment, or any later one, may skip or repeat any of its
+    /// times.
+    fn meets_changes(&self, segment: &Segment) -> bool {
+        self.hours & segment.changing_hours() != 0
     }
 
     /// Whether its occurrences are evenly spaced from a segment on, whatever the clock does: each
@@ -205,6 +211,15 @@ impl Calendar {
                 Even { last_s: first_s + steps * step_s, step_s, authored }
             }
         })
+    }
+
+    /// The step that leads to the occurrence `second`, in seconds, and the local time behind it,
+    /// where the clock does not change between.
+    pub(super) fn step_to(&self, second: i64) -> Option<(i64, Authored)> {
+        let EvenTimes { step_s, .. } = self.even?;
+        let segment = self.zone.near_segment_at(second)?;
+        let is_calm = segment.calm_from_s() <= second - step_s && second < segment.calm_to_s();
+        is_calm.then(|| (step_s, exact(second + segment.offset_s)))
     }
 
     /// Whether the local time of `second` exists once, and nothing else becomes `second`.

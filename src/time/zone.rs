@@ -35,8 +35,6 @@ pub struct Zone {
     cycle_from: usize,
     /// For each bucket after the first change, the segment that holds its first second.
     buckets: Vec<u16>,
-    /// The hours of the day (bits 0 to 23) in which any local time is skipped or repeated.
-    changing_hours: u32,
 }
 
 /// A span of instants with one offset.
@@ -54,6 +52,9 @@ pub(crate) struct Segment {
     /// The change at the start and every later one is a multiple of this many seconds; 0 where
     /// there is none.
     changes_step_s: u32,
+    /// The hours of the day (bits 0 to 23) in which the change at the start or any later one skips
+    /// or repeats local times.
+    changing_hours: u32,
 }
 
 impl Segment {
@@ -65,6 +66,7 @@ impl Segment {
             offset_s,
             changes_s: [0; 2],
             changes_step_s: 0,
+            changing_hours: 0,
         }
     }
 
@@ -94,9 +96,17 @@ impl Segment {
         i64::from(self.changes_step_s) % step_s == 0
     }
 
-    /// The hours of the day (bits 0 to 23) in which the change at the start skips or repeats local
-    /// times.
-    fn changing_hours(&self) -> u32 {
+    /// The hours of the day (bits 0 to 23) in which the change at the start or any later one skips
+    /// or repeats local times.
+    pub(crate) fn changing_hours(&self) -> u32 {
+        self.changing_hours
+    }
+
+    /// Those of the change at the start alone.
+    fn hours_of_change(&self) -> u32 {
+        if self.changes_s[0] == 0 {
+            return 0;
+        }
         let local_s = self.start_s + self.offset_s;
         let other_s = local_s - self.change_before_s();
         let hours =
@@ -204,11 +214,6 @@ impl Zone {
         self.segments.len() > 1
     }
 
-    /// The hours of the day (bits 0 to 23) in which any local time is skipped or repeated.
-    pub(crate) fn changing_hours(&self) -> u32 {
-        self.changing_hours
-    }
-
     /// A zone with these changes of its offset, in order, each with the offset after it.
     fn of_changes(name: &str, first_offset_s: i64, changes: &[(i64, i64)]) -> Zone {
         let mut segments = vec![Segment::first(first_offset_s)];
@@ -221,15 +226,9 @@ impl Zone {
             segments.push(Segment { start_s, changes_s, ..Segment::first(offset_s) });
         }
         let cycle_from = segments.partition_point(|segment| segment.start_s < CYCLE_START_S);
-        let mut zone = Zone {
-            name: name.to_owned(),
-            changing_hours: segments[1..].iter().fold(0, |mask, one| mask | one.changing_hours()),
-            segments,
-            cycle_from,
-            buckets: Vec::new(),
-        };
+        let mut zone = Zone { name: name.to_owned(), segments, cycle_from, buckets: Vec::new() };
         zone.close_cycle();
-        zone.fill_change_steps();
+        zone.fill_later_changes();
         zone.fill_buckets();
         zone
     }
@@ -243,15 +242,17 @@ impl Zone {
         }
     }
 
-    fn fill_change_steps(&mut self) {
-        let common = |step, segment: &Segment| {
-            greatest_common_divisor(step, segment.changes_s[0].unsigned_abs())
+    /// What is known at each segment of the changes from its start on.
+    fn fill_later_changes(&mut self) {
+        let with = |(step_s, hours): (u32, u32), segment: &Segment| {
+            let change_s = segment.changes_s[0].unsigned_abs();
+            (greatest_common_divisor(step_s, change_s), hours | segment.hours_of_change())
         };
         // The changes of the cycle come after each of its segments once more.
-        let mut step_s = self.segments[self.cycle_from..].iter().fold(0, common);
+        let mut later = self.segments[self.cycle_from..].iter().fold((0, 0), with);
         for segment in self.segments.iter_mut().rev() {
-            step_s = common(step_s, segment);
-            segment.changes_step_s = step_s;
+            later = with(later, segment);
+            (segment.changes_step_s, segment.changing_hours) = later;
         }
     }
 

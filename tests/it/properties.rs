@@ -127,6 +127,35 @@ proptest! {
     }
 
     #[test]
+    fn runs_in_a_row_are_what_each_is_by_itself(
+        schedule in schedule(),
+        from in instant(),
+        days in 1..900_i64,
+    ) {
+        let timeline = timeline(&schedule);
+        let to = from.checked_add_ms(days * DAY_MS).unwrap_or(Instant::MAX);
+        let rows: Vec<_> = timeline.runs(from, to).take(500).collect();
+        let expected: Vec<_> = schedule
+            .definition
+            .cadence()
+            .occurrences(from, to)
+            .take(500)
+            .map(|occurrence| timeline.run_at_or_before(occurrence).unwrap())
+            .collect();
+        prop_assert_eq!(&rows, &expected);
+        // All at once they are the same.
+        let last = match expected.last() {
+            Some(Ok(run)) => run.occurrence,
+            Some(Err(error)) => error.occurrence(),
+            None => from,
+        };
+        let end = last.checked_add_ms(1).unwrap_or(Instant::MAX).min(to);
+        let mut at_once = Vec::new();
+        timeline.runs(from, end).for_each(|run| at_once.push(run));
+        prop_assert_eq!(at_once, expected);
+    }
+
+    #[test]
     fn counts_are_what_is_enumerated(schedule in schedule(), from in instant(), steps in 0..200_usize) {
         let cadence = schedule.definition.cadence();
         let listed: Vec<Instant> = cadence.occurrences(from, Instant::MAX).take(steps).collect();

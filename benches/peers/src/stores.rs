@@ -28,7 +28,7 @@ const BATCH: usize = 100;
 const BATCHES: usize = 60;
 
 pub fn run() {
-    at(20_000);
+    at(1_000_000);
     processes();
 }
 
