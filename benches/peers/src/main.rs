@@ -5,6 +5,7 @@
 #![allow(clippy::disallowed_methods)]
 
 mod cadences;
+mod commands;
 mod contest;
 mod documents;
 mod now;
@@ -15,11 +16,12 @@ mod stores;
 mod windows;
 
 /// What is measured, by the name that chooses it.
-const PARTS: [(&str, fn()); 5] = [
+const PARTS: [(&str, fn()); 6] = [
     ("cadences", cadences::run),
     ("windows", windows::run),
     ("now", now::run),
     ("documents", documents::run),
+    ("commands", commands::run),
     ("stores", stores::run),
 ];
 

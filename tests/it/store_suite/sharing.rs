@@ -1,6 +1,7 @@
 //! Several connections on one store: who sees what, and who waits.
 
 use std::path::Path;
+use std::time::Duration;
 
 use windowpane::store::model::ModelStore;
 use windowpane::store::sqlite::{Options, SqliteStore};
@@ -59,6 +60,47 @@ fn a_second_writer_waits_for_the_first() {
     });
     writer.commit().unwrap();
     second.join().unwrap();
+}
+
+/// A wait that lets others go on without the passing of time.
+fn yielding(_: Duration) {
+    std::thread::yield_now();
+}
+
+#[test]
+fn writers_that_take_turns_all_get_theirs() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.db");
+    let options =
+        Options { wait: Some(yielding), busy_timeout_ms: 3_600_000, ..Options::default() };
+    drop(SqliteStore::open(&path).unwrap());
+    std::thread::scope(|scope| {
+        for name in ["a", "b", "c"] {
+            let (path, options) = (&path, &options);
+            scope.spawn(move || {
+                let mut store = SqliteStore::open_with(path, options).unwrap();
+                for turn in 0..20 {
+                    let new = new_workflow(&format!("{name}{turn}"), None);
+                    write(&mut store, |t| t.insert_workflows(&[new])).unwrap();
+                }
+            });
+        }
+    });
+    let mut store = SqliteStore::open_existing(&path).unwrap();
+    assert_eq!(read(&mut store, |t| t.workflows(None, 100)).len(), 60);
+}
+
+#[test]
+fn a_writer_that_takes_turns_gives_up_after_its_timeout() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.db");
+    let mut first = SqliteStore::open(&path).unwrap();
+    let writer = first.begin_write().unwrap();
+    let options = Options { wait: Some(yielding), busy_timeout_ms: 5, ..Options::default() };
+    let mut second = SqliteStore::open_with(&path, &options).unwrap();
+    assert!(matches!(second.begin_write().err(), Some(StoreError::Busy)));
+    drop(writer);
+    assert!(second.begin_write().is_ok());
 }
 
 /// Every thread opens the file, which no one has made yet, and adds what the others add too.
