@@ -14,6 +14,7 @@ mod schemas;
 mod simulation;
 mod store_suite;
 mod stories;
+mod sync;
 mod tidy;
 
 use windowpane::schedule::Schedule;
