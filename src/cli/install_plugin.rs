@@ -53,6 +53,9 @@ fn refuse(error: InstallError) -> Failure {
             message,
             Some("stop the daemon and remove that folder first; the state file stands elsewhere"),
         ),
-        _ => Failure::failed("not_installed", message, Some("name the executable by --executable")),
+        InstallError::Io { action: "read", .. } => {
+            Failure::failed("not_installed", message, Some("name the executable by --executable"))
+        }
+        InstallError::Io { .. } => Failure::failed("not_installed", message, None),
     }
 }

@@ -48,7 +48,7 @@ pub(super) fn open(
 
 /// Opens the file of a SQLite store that is there.
 pub(super) fn open_file(url: &str) -> Result<SqliteStore, Failure> {
-    Ok(open_missing(Path::new(sqlite_path(url)?), Missing::Refuse)?)
+    Ok(open_path(Path::new(sqlite_path(url)?), Missing::Refuse)?)
 }
 
 /// The file that a URL names: a path, or one behind `sqlite:`.
@@ -85,7 +85,7 @@ fn sqlite_path(url: &str) -> Result<&str, Failure> {
     Ok(path)
 }
 
-fn open_missing(path: &Path, missing: Missing) -> Result<SqliteStore, StoreError> {
+fn open_path(path: &Path, missing: Missing) -> Result<SqliteStore, StoreError> {
     let options = Options { missing, wait: Some(wait_for), ..Options::default() };
     SqliteStore::open_with(path, &options)
 }
@@ -93,9 +93,9 @@ fn open_missing(path: &Path, missing: Missing) -> Result<SqliteStore, StoreError
 fn open_sqlite(path: &str, access: Access) -> Result<Box<dyn Store>, Failure> {
     let path = Path::new(path);
     Ok(Box::new(match access {
-        Access::Existing => open_missing(path, Missing::Refuse)?,
-        Access::Create => open_missing(path, Missing::Create)?,
-        Access::Imagine => match open_missing(path, Missing::Refuse) {
+        Access::Existing => open_path(path, Missing::Refuse)?,
+        Access::Create => open_path(path, Missing::Create)?,
+        Access::Imagine => match open_path(path, Missing::Refuse) {
             Err(StoreError::NoStore { .. }) => return Ok(Box::new(ModelStore::default())),
             store => store?,
         },

@@ -1,4 +1,7 @@
 //! CSV: a header, then one line for each row, quoted as RFC 4180 wants it.
+//!
+//! Not with the crate `csv`: with it a row of `plan` took half as many instructions again as one of
+//! JSON, and here it takes fewer. A test has that crate read what is written here.
 
 use std::io;
 
