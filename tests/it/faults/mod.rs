@@ -5,6 +5,7 @@
 mod flips;
 mod limits;
 mod powercut;
+mod storm;
 mod truncated;
 mod workload;
 
