@@ -5,14 +5,14 @@ use std::fmt;
 use std::fs;
 
 use windowpane::clock::{Clock, FixedClock};
-use windowpane::engine::{self, ClaimRequest};
+use windowpane::engine;
 use windowpane::store::RunId;
-use windowpane::store::lifecycle::{Finish, Verdict};
-use windowpane::store::record::{Attempt, Outcome, Resume, RunRecord, RunState};
+use windowpane::store::record::{Attempt, Outcome, RunRecord, RunState};
 use windowpane::store::sqlite::SqliteStore;
 use windowpane::time::Instant;
 
 use crate::account::{self, Kept, Kind, Snapshot};
+use crate::faults::drain;
 
 use super::worker::{ALONE, Place};
 
@@ -82,7 +82,7 @@ pub(super) fn audit(place: &Place) -> Table {
     let left = Snapshot::read(&mut store, &Snapshot::default());
     check_store(&mut store, &left, &mut table);
     check_answers(place, &left, &mut table);
-    drain(&mut store, place.now());
+    drain(&mut store, place.now().checked_add_ms(3_600_000).unwrap());
     let drained = Snapshot::read(&mut store, &left);
     check_store(&mut store, &drained, &mut table);
     check_answers(place, &drained, &mut table);
@@ -208,32 +208,6 @@ fn answers(place: &Place) -> Vec<(String, String)> {
         answers.extend(lines.map(|line| (worker.clone(), line.to_owned())));
     }
     answers
-}
-
-/// Claims and finishes until nothing is left.
-fn drain(store: &mut SqliteStore, left_at: Instant) {
-    let clock = FixedClock(left_at.checked_add_ms(3_600_000).unwrap());
-    engine::resume(store, &clock, &|_| true, Resume::CatchUp).unwrap();
-    let request = ClaimRequest {
-        worker: "drain",
-        limit: 1_000,
-        lease_ms: 1,
-        matches: &|_| true,
-        trigger: None,
-    };
-    loop {
-        let claimed = engine::claim(store, &clock, &request).unwrap();
-        if claimed.runs.is_empty() {
-            return;
-        }
-        let finish = Finish { verdict: Verdict::Succeeded, error: None, output: None };
-        let held = |run: &RunRecord| engine::Held {
-            id: run.id(),
-            token: run.attempt.as_ref().unwrap().token,
-        };
-        let ends: Vec<_> = claimed.runs.iter().map(|run| (held(run), finish.clone())).collect();
-        engine::finish_all(store, &clock, &ends).unwrap();
-    }
 }
 
 /// Nothing is open, and nothing that is due is unsettled.

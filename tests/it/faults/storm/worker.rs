@@ -28,12 +28,12 @@ const BEGUN: &str = "WINDOWPANE_STORM_BEGUN";
 const NUMBER: &str = "WINDOWPANE_STORM_NUMBER";
 const SEED: &str = "WINDOWPANE_STORM_SEED";
 
-/// So many times as fast as the machine's goes the clock of the storm: five minutes in 1.5 s.
-const SPEED: i64 = 200;
+/// So many times as fast as the machine's goes the clock of the storm: a minute in 60 ms.
+const SPEED: i64 = 1_000;
 /// One process in so many stalls past its lease, whenever it claims.
 const STALLS_ONE_IN: u64 = 40;
 /// The lease that it stalls past: short, so that it seldom is killed before.
-const STALLED_LEASE_MS: i64 = 5_000;
+const STALLED_LEASE_MS: i64 = 20_000;
 
 /// Edited, paused and requested by anyone.
 const REFS: [&str; 12] = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"];
@@ -48,7 +48,7 @@ const SCHEDULES: [&str; 8] = [
     r#"{"every":"1m","phase":{"fixed":"90s"}}"#,
     r#"{"every":"2m","overlap":"skip","max_attempts":2}"#,
     r#"{"every":"1m","overlap":"wait","catch_up":{"backfill":{"limit":9}}}"#,
-    r#"{"every":"10s","catch_up":{"latest":{"max_age":"1m"}}}"#,
+    r#"{"every":"10s","catch_up":{"latest":{"max_age":"5m"}}}"#,
     r#"{"every":{"cron":"*/2 * * * *"},"timezone":"Europe/Amsterdam","first_run":"next"}"#,
 ];
 const ALONE_SCHEDULE: &str =
@@ -201,7 +201,7 @@ impl Worker {
 
     fn claim(&mut self) {
         let (place, name, limit) = (self.place.clone(), self.name.clone(), self.rng.usize(1..5));
-        let lease_ms = if self.stalls { STALLED_LEASE_MS } else { self.rng.i64(15_000..45_000) };
+        let lease_ms = if self.stalls { STALLED_LEASE_MS } else { self.rng.i64(60_000..180_000) };
         let request =
             ClaimRequest { worker: &name, limit, lease_ms, matches: &|_| true, trigger: None };
         let claimed = self.done(|store| engine::claim(store, &place, &request));
@@ -223,10 +223,10 @@ impl Worker {
         let (place, id, token) = (self.place.clone(), run.id(), token(run));
         if self.rng.u32(..4) == 0 {
             let beaten =
-                self.done(|store| engine::heartbeat(store, &place, &id, token, 30_000, None));
+                self.done(|store| engine::heartbeat(store, &place, &id, token, 120_000, None));
             self.told("extended", run, beaten);
         }
-        let retry_in_ms = self.rng.bool().then(|| self.rng.i64(0..20_000));
+        let retry_in_ms = self.rng.bool().then(|| self.rng.i64(0..100_000));
         let (word, verdict) = match self.rng.u32(..16) {
             0 => return,
             1 => {
