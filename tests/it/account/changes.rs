@@ -17,6 +17,8 @@ pub(crate) enum Act {
     Sync,
     /// A sync that also retires what is absent.
     Retire,
+    /// Workflows arrive, each with a past of its own.
+    Import,
     Claim,
     Heartbeat,
     Finish,
@@ -38,8 +40,13 @@ pub(crate) fn changes(before: &Snapshot, after: &Snapshot, act: Act, now: Instan
     }
     for kept in after.workflows.values() {
         let is_new = !before.workflows.contains_key(&kept.workflow.reference);
-        let is_fresh = kept.runs.is_empty() && kept.workflow.registered == now;
-        if is_new && !(is_fresh && matches!(act, Act::Sync | Act::Retire)) {
+        let registered = kept.workflow.registered;
+        let is_allowed = match act {
+            Act::Sync | Act::Retire => registered == now,
+            Act::Import => registered <= now,
+            _ => false,
+        };
+        if is_new && !(is_allowed && kept.runs.is_empty() && kept.skips.is_empty()) {
             step.fault(Kind::Forbidden, format!("{} is new", kept.workflow.reference));
         }
     }
@@ -209,18 +216,20 @@ impl Step {
         let is_scheduled = run.trigger() == Trigger::Schedule;
         let is_held = workflow.marks.paused.is_some() && is_scheduled;
         let is_spent = run.attempts >= workflow.policies.max_attempts || is_retired;
+        let counts = |more| i64::from(next.attempts) == i64::from(run.attempts) + more;
         match (self.act, run.state, next.state) {
-            (Act::Claim, Pending, Claimed) => has_expired && !is_held,
-            (Act::Claim, Claimed, Claimed) => {
-                has_expired && !is_held && !is_spent && next.attempts == run.attempts + 1
-            }
+            (Act::Claim, Pending, Claimed) => has_expired && !is_held && counts(1),
+            (Act::Claim, Claimed, Claimed) => has_expired && !is_held && !is_spent && counts(1),
             (Act::Claim, Claimed, Abandoned) => has_expired && !is_held && is_spent,
             (Act::Heartbeat, Claimed, Claimed) => {
                 is_same_attempt && next.available >= run.available
             }
-            (Act::Finish, Claimed, Succeeded | Failed) => is_same_attempt,
-            (Act::Finish | Act::Release, Claimed, Pending) => is_same_attempt && !is_retired,
-            (Act::Finish | Act::Release, Claimed, Cancelled) => is_same_attempt && is_retired,
+            (Act::Finish, Claimed, Succeeded | Failed) => is_same_attempt && counts(0),
+            (Act::Finish, Claimed, Pending) => is_same_attempt && !is_spent && counts(0),
+            (Act::Finish, Claimed, Cancelled) => is_same_attempt && is_retired && counts(0),
+            // A released attempt does not count.
+            (Act::Release, Claimed, Pending) => is_same_attempt && !is_retired && counts(-1),
+            (Act::Release, Claimed, Cancelled) => is_same_attempt && is_retired && counts(-1),
             (Act::Cancel | Act::Retire, Pending, Cancelled) => true,
             (Act::Resume(Resume::Drop), Pending, Cancelled) => is_scheduled,
             (Act::Resume(Resume::Drop), Claimed, Abandoned) => is_scheduled && has_expired,

@@ -26,7 +26,7 @@ pub(crate) fn faults(snapshot: &Snapshot) -> Vec<Fault> {
 type Stretch = (Instant, Instant, u64);
 
 /// The settled stretches of a workflow, oldest first: its scheduled runs and its skipped ranges.
-pub(crate) fn fates(kept: &Kept) -> Vec<Stretch> {
+fn fates(kept: &Kept) -> Vec<Stretch> {
     let scheduled =
         kept.runs.values().map(|(run, _)| run).filter(|run| run.trigger() == Trigger::Schedule);
     let runs = scheduled.map(|run| (run.key.occurrence, run.key.occurrence, 1));
@@ -58,16 +58,26 @@ fn check_fates(kept: &Kept, faults: &mut Vec<Fault>) {
         faults.push(Fault::new(Kind::Twice, what));
     }
     let Some(cursor) = cursor else { return };
-    // A first run may come from before registration; from there on there is no hole.
-    let after = workflow.registered.checked_add_ms(1).unwrap();
-    let after = fates.first().map_or(after, |(first, ..)| after.min(*first));
-    let settled: u64 = fates.iter().map(|(.., count)| count).sum();
-    let expected = count_in(&kept.revisions, after, cursor);
+    let (from, settled) = settled(kept);
+    let expected = count_in(&kept.revisions, from, cursor);
     if settled != expected {
         let kind = if settled < expected { Kind::Lost } else { Kind::Twice };
-        let what = format!("{reference}: {settled} are settled of {expected}, {after} to {cursor}");
+        let what = format!("{reference}: {settled} are settled of {expected}, {from} to {cursor}");
         faults.push(Fault::new(kind, what));
     }
+}
+
+/// From where on each occurrence has a fate on record, and how many have one. A first run may come
+/// from before registration; before the prune horizon nothing is known.
+pub(crate) fn settled(kept: &Kept) -> (Instant, u64) {
+    let (fates, workflow) = (fates(kept), &kept.workflow);
+    let registered = workflow.registered.checked_add_ms(1).unwrap();
+    let first = fates.first().map_or(registered, |(first, ..)| registered.min(*first));
+    let from = workflow.marks.pruned_before.map_or(first, |horizon| horizon.max(first));
+    let counts = fates.iter().filter(|(_, last, _)| *last >= from).map(|&(first, last, count)| {
+        if first >= from { count } else { count_in(&kept.revisions, from, last) }
+    });
+    (from, counts.sum())
 }
 
 fn check_tokens(kept: &Kept, faults: &mut Vec<Fault>) {

@@ -11,7 +11,7 @@ mod snapshot;
 use std::fmt;
 
 pub(crate) use changes::{Act, changes};
-pub(crate) use fates::{count_in, fates, faults, still_to_come};
+pub(crate) use fates::{count_in, faults, settled, still_to_come};
 pub(crate) use snapshot::{Kept, Snapshot};
 
 /// One thing that is wrong with the records.

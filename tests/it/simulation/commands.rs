@@ -1,6 +1,7 @@
 //! What operators do: register, edit, retire, pause, let go on.
 
-use windowpane::engine::{self, Absent, SyncMode, SyncOptions};
+use windowpane::engine::{self, Absent, Import, SyncMode, SyncOptions};
+use windowpane::plan::Position;
 use windowpane::schedule::{Reference, Schedule};
 use windowpane::store::record::{Resume, RunState, Trigger};
 
@@ -8,7 +9,9 @@ use crate::account::Act;
 
 use super::Simulation;
 
-pub(super) const REFS: [&str; 4] = ["a", "b", "c/d", "e@f"];
+/// The last two are imported, the others registered.
+pub(super) const REFS: [&str; 6] = ["a", "b", "c/d", "e@f", "im", "port"];
+const REGISTERED: usize = 4;
 const SCHEDULES: [&str; 17] = [
     "false",
     r#"{"every":"1h"}"#,
@@ -35,7 +38,7 @@ const OPTIONS: SyncOptions<'_> =
 impl Simulation {
     /// About a third of the workflows, each with some schedule.
     fn documents(&mut self) -> Vec<(Reference, Option<Schedule>)> {
-        let some = REFS.into_iter().filter_map(|reference| {
+        let some = REFS[..REGISTERED].iter().filter_map(|reference| {
             let schedule = self.rng.choice(SCHEDULES).unwrap();
             let schedule = (schedule != "false").then(|| crate::schedule(schedule));
             (self.rng.u32(..3) == 0).then(|| (Reference::new(reference).unwrap(), schedule))
@@ -57,6 +60,23 @@ impl Simulation {
         });
     }
 
+    /// A workflow arrives from another program, which ran it for some days.
+    pub(super) fn import(&mut self) {
+        let reference = *self.rng.choice(&REFS[REGISTERED..]).unwrap();
+        let schedule = crate::schedule(self.rng.choice(&SCHEDULES[1..]).unwrap());
+        let mut days_before =
+            |days: i64| self.now.checked_add_ms(-self.rng.i64(0..days * 86_400_000)).unwrap();
+        let (registered, last) = (days_before(9), days_before(2));
+        let cursor = schedule.definition.cadence().at_or_before(last);
+        let cursor = cursor.filter(|cursor| *cursor > registered);
+        let position = self.rng.bool().then_some(Position { cursor, registered });
+        let reference = Reference::new(reference).unwrap();
+        let import = Import { reference, schedule, position };
+        self.act(Act::Import, self.now, |store, clock| {
+            engine::import(store, clock, "imports", &[import], SyncMode::Write)
+        });
+    }
+
     /// Nothing open of a retired workflow is left but live claims, and those that expired.
     pub(super) fn retire(&mut self) {
         let documents = self.documents();
@@ -66,7 +86,7 @@ impl Simulation {
         });
         let Some(report) = done else { return };
         for synced in report.workflows {
-            let kept = &self.seen.workflows[&synced.reference];
+            let kept = &self.seen.workflows[&*synced.reference];
             let is_present = documents.iter().any(|(known, _)| known.as_str() == synced.reference);
             assert_eq!(kept.workflow.marks.retired.is_none(), is_present, "{synced:?}");
             let mut runs = kept.runs.values().map(|(run, _)| run);

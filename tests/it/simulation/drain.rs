@@ -70,12 +70,9 @@ impl Simulation {
     fn check_drained(&mut self) {
         for kept in self.seen.workflows.values() {
             account::still_to_come(kept, self.now).unwrap_or_else(|fault| panic!("{fault}"));
-            let settled: u64 = account::fates(kept).iter().map(|(.., count)| count).sum();
-            let registered = kept.workflow.registered;
-            let first = account::fates(kept).first().map_or(registered, |(first, ..)| *first);
-            let first = first.min(registered.checked_add_ms(1).unwrap());
+            let (from, settled) = account::settled(kept);
             if let Some(cursor) = kept.workflow.progress.cursor {
-                assert_eq!(settled, account::count_in(&kept.revisions, first, cursor));
+                assert_eq!(settled, account::count_in(&kept.revisions, from, cursor));
             }
             self.tally.add_some("settled at the end", settled);
         }

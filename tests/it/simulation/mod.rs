@@ -93,7 +93,7 @@ impl Simulation {
             // One step in four crashes somewhere on its way.
             let crashes = self.rng.u32(..4) == 0;
             self.crash.fuse.set(if crashes { self.rng.u32(..40) } else { u32::MAX });
-            match self.rng.u32(..34) {
+            match self.rng.u32(..35) {
                 0..=3 => self.sync(),
                 4 => self.retire(),
                 5..=13 => self.claim(),
@@ -106,6 +106,7 @@ impl Simulation {
                 25 => self.cancel_request(),
                 26 => self.pause(),
                 27..=28 => self.resume(),
+                29 => self.import(),
                 _ => self.pass_time(),
             }
         }
@@ -114,15 +115,25 @@ impl Simulation {
     }
 
     fn pass_time(&mut self) {
-        let ms = match self.rng.u32(..24) {
+        let ms = match self.rng.u32(..28) {
             0..=1 => -self.rng.i64(0..4 * 3_600_000),
             2 => -3_600_000,
             3..=4 => self.rng.i64(0..40 * 86_400_000),
             5..=10 => self.rng.i64(0..4 * 3_600_000),
+            11..=16 => self.to_an_edge(),
             _ => self.rng.i64(0..20 * 60_000),
         };
         self.tally.add_if("set back", ms < 0);
         self.now = self.now.checked_add_ms(ms).unwrap();
+    }
+
+    /// How far it is to the instant at which a lease or a delay ends, as some worker sees it, or to
+    /// just before it.
+    fn to_an_edge(&mut self) -> i64 {
+        let edges: Vec<Instant> = self.seen.runs().filter_map(|run| run.available).collect();
+        let edge = self.rng.choice(edges).unwrap_or(self.now);
+        let (skew_ms, early_ms) = (self.rng.choice(SKEWS_MS).unwrap(), self.rng.i64(0..2));
+        edge.ms_since(self.now) - skew_ms - early_ms
     }
 
     /// Does one thing by a clock that says `now`, and holds the records to what it may change.
@@ -134,6 +145,7 @@ impl Simulation {
         work: impl FnOnce(&mut dyn Store, &FixedClock) -> Result<T, EngineError>,
     ) -> Option<T> {
         self.crash.has_committed.set(false);
+        self.crash.last_step.set("before anything");
         let answer = work(&mut self.store, &FixedClock(now));
         self.trace.push(format!("{act:?} at {now}: {answer:?}"));
         let crashed = self.crash.fuse.get() == 0;

@@ -144,7 +144,8 @@ fn is_chosen(before: &Kept, request: &RunRequest<'_>, run: &Run, now: Instant) -
         Only::All => true,
         Only::Missing => {
             let has_succeeded = runs.iter().any(|run| run.state == RunState::Succeeded);
-            !has_succeeded && !is_open && !is_owed(before, run.occurrence, now)
+            let is_pruned = Some(run.occurrence) < before.workflow.marks.pruned_before;
+            !has_succeeded && !is_open && !is_pruned && !is_owed(before, run.occurrence, now)
         }
         Only::Failed => {
             let last = runs.last().map(|run| run.state);

@@ -33,6 +33,7 @@ const TEETH: &[&str] = &[
     "lost_lease",
     "bad_request",
     "conflicting_finish",
+    "already_registered",
     "wrong_state",
     // States and reasons.
     "pending",
@@ -52,8 +53,7 @@ const TEETH: &[&str] = &[
 ];
 
 /// Steps at which the engine does not crash, since no command of the simulation takes them.
-const NOT_TAKEN: &[&str] =
-    &["next_due_after", "past_attempts", "skips", "requests", "delete_runs", "delete_skips"];
+const NOT_TAKEN: &[&str] = &["past_attempts", "skips", "requests", "delete_runs", "delete_skips"];
 
 impl Tally {
     pub(super) fn add(&mut self, what: &'static str) {

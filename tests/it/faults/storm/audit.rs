@@ -228,7 +228,7 @@ fn check_drained(snapshot: &Snapshot, store: &mut SqliteStore, table: &mut Table
 
 fn count_seen(place: &Place, snapshot: &Snapshot, table: &mut Table) {
     for kept in snapshot.workflows.values() {
-        table.add("occurrences", account::fates(kept).iter().map(|(.., count)| count).sum());
+        table.add("occurrences", account::settled(kept).1);
         table.add("skipped", kept.skips.iter().map(|skip| skip.count).sum());
         table.add("edits", kept.rows.len() as u64 - 1);
         for (run, past) in kept.runs.values() {
