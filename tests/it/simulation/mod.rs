@@ -5,7 +5,7 @@
 //! After each step the account of the store is taken, and the step is held to what it may change;
 //! at the end everything is drained and every occurrence accounted for. A failure prints its seed;
 //! `WINDOWPANE_SIMULATION_SEED=7 cargo test simulation` replays one, and
-//! `WINDOWPANE_SIMULATION_SEEDS=100000` runs that many.
+//! `WINDOWPANE_SIMULATION_SEEDS=100000` runs that many, from `WINDOWPANE_SIMULATION_FIRST` on.
 
 mod commands;
 mod drain;
@@ -31,6 +31,8 @@ use crate::watched::{COMMITTED, Watched};
 
 use tally::Tally;
 
+/// So many days over the model, and every tenth of them over SQLite.
+const SEEDS: u64 = 1_000;
 const STEPS: u32 = 120;
 /// By how much the clocks of workers differ from the true one, in milliseconds.
 const SKEWS_MS: [i64; 4] = [0, 0, 300_000, -300_000];
@@ -120,7 +122,7 @@ impl Simulation {
             2 => -3_600_000,
             3..=4 => self.rng.i64(0..40 * 86_400_000),
             5..=10 => self.rng.i64(0..4 * 3_600_000),
-            11..=16 => self.to_an_edge(),
+            11..=16 => self.ms_to_an_edge(),
             _ => self.rng.i64(0..20 * 60_000),
         };
         self.tally.add_if("set back", ms < 0);
@@ -129,7 +131,7 @@ impl Simulation {
 
     /// How far it is to the instant at which a lease or a delay ends, as some worker sees it, or to
     /// just before it.
-    fn to_an_edge(&mut self) -> i64 {
+    fn ms_to_an_edge(&mut self) -> i64 {
         let edges: Vec<Instant> = self.seen.runs().filter_map(|run| run.available).collect();
         let edge = self.rng.choice(edges).unwrap_or(self.now);
         let (skew_ms, early_ms) = (self.rng.choice(SKEWS_MS).unwrap(), self.rng.i64(0..2));
@@ -221,21 +223,22 @@ fn replay(seed: u64, store: impl FnOnce() -> Box<dyn Store>) -> (Tally, Vec<Stri
     })
 }
 
-fn seeds(default: u64) -> std::ops::Range<u64> {
+fn seeds() -> std::ops::Range<u64> {
     let number = |name: &str| crate::setting(name).map(|text| text.parse::<u64>().unwrap());
-    match (number("WINDOWPANE_SIMULATION_SEED"), number("WINDOWPANE_SIMULATION_SEEDS")) {
-        (Some(seed), _) => seed..seed + 1,
-        (None, count) => 0..count.unwrap_or(default),
+    if let Some(seed) = number("WINDOWPANE_SIMULATION_SEED") {
+        return seed..seed + 1;
     }
+    let first = number("WINDOWPANE_SIMULATION_FIRST").unwrap_or(0);
+    first..first + number("WINDOWPANE_SIMULATION_SEEDS").unwrap_or(SEEDS)
 }
 
 #[test]
 fn a_bad_day_over_the_model_leaves_every_occurrence_with_one_fate() {
     let mut total = Tally::default();
-    for seed in seeds(1_000) {
+    for seed in seeds() {
         total.add_all(replay(seed, || Box::new(ModelStore::new())).0);
     }
-    println!("{total}");
+    println!("{} seeds of {STEPS} steps over the model\n{total}", seeds().count());
     total.has_teeth();
 }
 
@@ -244,7 +247,7 @@ fn a_bad_day_over_the_model_leaves_every_occurrence_with_one_fate() {
 fn a_bad_day_over_sqlite_goes_as_over_the_model() {
     let scratch = tempfile::tempdir().unwrap();
     let mut total = Tally::default();
-    for seed in seeds(100) {
+    for seed in seeds().step_by(10) {
         let path = scratch.path().join(seed.to_string());
         let options = Options { durability: Durability::Process, ..Options::default() };
         let sqlite = || Box::new(SqliteStore::open_with(&path, &options).unwrap());
@@ -256,5 +259,5 @@ fn a_bad_day_over_sqlite_goes_as_over_the_model() {
         assert_eq!(sqlite().verify().unwrap(), [], "seed {seed}");
         total.add_all(tally);
     }
-    println!("{total}");
+    println!("{} seeds of {STEPS} steps over SQLite\n{total}", seeds().step_by(10).count());
 }
