@@ -19,7 +19,7 @@ use std::rc::Rc;
 
 use fastrand::Rng;
 use windowpane::clock::FixedClock;
-use windowpane::engine::EngineError;
+use windowpane::engine::{self, EngineError};
 use windowpane::store::model::ModelStore;
 use windowpane::store::record::RunRecord;
 use windowpane::store::sqlite::{Durability, Options, SqliteStore};
@@ -127,6 +127,9 @@ impl Simulation {
         };
         self.tally.add_if("set back", ms < 0);
         self.now = self.now.checked_add_ms(ms).unwrap();
+        let (store, clock) = (&mut *self.store.inner, FixedClock(self.now));
+        let seen = (engine::due(store, &clock).unwrap(), engine::list(store, &clock).unwrap());
+        self.trace.push(format!("{seen:?}"));
     }
 
     /// How far it is to the instant at which a lease or a delay ends, as some worker sees it, or to
