@@ -18,10 +18,10 @@ use std::fmt::Debug;
 use std::rc::Rc;
 
 use fastrand::Rng;
-use windowpane::clock::FixedClock;
+use windowpane::clock::{Clock, FixedClock};
 use windowpane::engine::{self, EngineError};
 use windowpane::store::model::ModelStore;
-use windowpane::store::record::RunRecord;
+use windowpane::store::record::{ClockKind, RunRecord};
 use windowpane::store::sqlite::{Durability, Options, SqliteStore};
 use windowpane::store::{RunId, Store, StoreError};
 use windowpane::time::Instant;
@@ -50,7 +50,26 @@ struct Crash {
     /// How many steps are left before it; afterwards every step fails.
     fuse: Cell<u32>,
     last_step: Cell<&'static str>,
+    has_begun: Cell<bool>,
     has_committed: Cell<bool>,
+}
+
+/// A clock that is right only inside a transaction: who reads it before has waited for the lock
+/// meanwhile.
+struct PatientClock {
+    now: Instant,
+    crash: Rc<Crash>,
+}
+
+impl Clock for PatientClock {
+    fn now(&self) -> Instant {
+        let waited_ms = if self.crash.has_begun.get() { 0 } else { 600_000 };
+        self.now.checked_add_ms(-waited_ms).unwrap()
+    }
+
+    fn kind(&self) -> ClockKind {
+        ClockKind::Test
+    }
 }
 
 struct Simulation {
@@ -72,6 +91,7 @@ impl Simulation {
         let crash = Rc::new(Crash {
             fuse: Cell::new(u32::MAX),
             last_step: Cell::new(""),
+            has_begun: Cell::new(false),
             has_committed: Cell::new(false),
         });
         let watching = Rc::clone(&crash);
@@ -147,11 +167,13 @@ impl Simulation {
         &mut self,
         act: Act,
         now: Instant,
-        work: impl FnOnce(&mut dyn Store, &FixedClock) -> Result<T, EngineError>,
+        work: impl FnOnce(&mut dyn Store, &dyn Clock) -> Result<T, EngineError>,
     ) -> Option<T> {
+        self.crash.has_begun.set(false);
         self.crash.has_committed.set(false);
         self.crash.last_step.set("before anything");
-        let answer = work(&mut self.store, &FixedClock(now));
+        let clock = PatientClock { now, crash: Rc::clone(&self.crash) };
+        let answer = work(&mut self.store, &clock);
         self.trace.push(format!("{act:?} at {now}: {answer:?}"));
         let crashed = self.crash.fuse.get() == 0;
         if crashed {
@@ -197,8 +219,10 @@ impl Simulation {
 
 impl Crash {
     fn reach(&self, step: &'static str) -> Result<(), StoreError> {
-        if step == COMMITTED {
-            self.has_committed.set(true);
+        match step {
+            "begin_write" => self.has_begun.set(true),
+            COMMITTED => self.has_committed.set(true),
+            _ => {}
         }
         match self.fuse.get().checked_sub(1) {
             None => Err(StoreError::Unavailable {
