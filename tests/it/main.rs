@@ -1,5 +1,6 @@
 //! The one integration test binary.
 
+mod account;
 mod apiary;
 mod calendar;
 mod cli;
@@ -15,6 +16,7 @@ mod simulation;
 mod store_suite;
 mod stories;
 mod tidy;
+mod watched;
 
 use windowpane::schedule::Schedule;
 
