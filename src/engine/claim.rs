@@ -140,7 +140,7 @@ impl<'a> HandOut<'a> {
                 Next::Open(run) => {
                     let handed = self.retry(tx, *run, &mut queue.live, &mut claimed.skipped)?;
                     if let Some(run) = handed {
-                        queue.note_handed(&run);
+                        queue.note_handed(&run.key, run.available.unwrap_or(self.now));
                         claimed.runs.push(run);
                     }
                 }
@@ -174,17 +174,13 @@ impl<'a> HandOut<'a> {
         if run.state == RunState::Claimed {
             skipped.extend(handing.skip_before_expiry(tx, &run, self.now)?);
         }
-        let (workflow, occurrence) = (&handing.workflow, run.key.occurrence);
-        let is_held = run.state == RunState::Pending && live.hold(tx, workflow)?.is_some();
-        if is_held || live.is_taken(tx, workflow, occurrence)? {
-            return Ok(None);
-        }
         match reopen(run, &handing.workflow, self.now)? {
             Reopened::Held => Ok(None),
             Reopened::Abandoned(run) => {
                 self.updated.push(run);
                 Ok(None)
             }
+            Reopened::Ready(run) if live.keep_back(tx, &handing.workflow, &run.key)? => Ok(None),
             Reopened::Ready(run) => {
                 let handed = self.hand_out(run)?;
                 self.past.extend(handed.past.map(|past| (handed.run.key.clone(), past)));

@@ -2,13 +2,16 @@
 
 use crate::clock::Clock;
 use crate::plan::{Run, Skip};
+use crate::schedule::Overlap;
 use crate::store::record::{RunRecord, RunState, Trigger};
 use crate::store::{Store, Transaction};
 use crate::time::Instant;
 
 use super::EngineError;
 use super::claim::{Reopened, reopen};
+use super::overlap::overlapped;
 use super::queue::{Next, Queue, Visited, Wanted};
+use super::workflow::Planned;
 
 /// What a claim without a limit would do now.
 #[derive(Debug, Clone)]
@@ -49,10 +52,13 @@ pub fn due(store: &mut dyn Store, clock: &dyn Clock) -> Result<Due, EngineError>
     let everything = Wanted { matches: &|_| true, trigger: None };
     let mut queue = Queue::new(now, last_planned, everything, usize::MAX);
     let mut runs = Vec::new();
+    let mut skipped: Vec<(String, Skip)> = Vec::new();
     loop {
         match queue.next(&mut *tx)? {
             Next::Nothing | Next::Unknown => break,
-            Next::Open(run) => runs.extend(again(&mut *tx, *run, &mut queue, now)?),
+            Next::Open(run) => {
+                runs.extend(again(&mut *tx, *run, &mut queue, &mut skipped)?);
+            }
             Next::Owed { index, run } => {
                 let workflow = &queue.visited[index].planned.workflow;
                 let (id, reference) = (workflow.id, workflow.reference.clone());
@@ -67,7 +73,6 @@ pub fn due(store: &mut dyn Store, clock: &dyn Clock) -> Result<Due, EngineError>
             }
         }
     }
-    let mut skipped: Vec<(String, Skip)> = Vec::new();
     let mut next_due = tx.next_due_after(now)?;
     for Visited { planned, plan, .. } in queue.visited {
         let to_come = planned.next_due(now);
@@ -79,27 +84,35 @@ pub fn due(store: &mut dyn Store, clock: &dyn Clock) -> Result<Due, EngineError>
     Ok(Due { now, runs, skipped, next_due })
 }
 
-/// The next attempt of an open run, if it has any left.
+/// The next attempt of an open run, if it has any left. What it overlapped is skipped once its
+/// lease has expired.
 fn again(
     tx: &mut dyn Transaction,
     run: RunRecord,
     queue: &mut Queue<'_>,
-    now: Instant,
+    skipped: &mut Vec<(String, Skip)>,
 ) -> Result<Option<DueRun>, EngineError> {
     let unknown = || EngineError::UnknownWorkflow { reference: run.reference.clone() };
-    let workflow = tx.workflow(&run.reference)?.ok_or_else(unknown)?;
-    let is_held = run.state == RunState::Pending && queue.live.hold(tx, &workflow)?.is_some();
-    if is_held || queue.live.is_taken(tx, &workflow, run.key.occurrence)? {
-        return Ok(None);
+    let workflow = queue.as_settled(tx.workflow(&run.reference)?.ok_or_else(unknown)?);
+    if run.state == RunState::Claimed && workflow.policies.overlap == Overlap::Skip {
+        let planned = Planned::load_one(tx, workflow.clone())?;
+        if let Some(skip) = overlapped(&planned, &run, run.available.unwrap_or(queue.now())) {
+            queue.note_settled(workflow.id, skip.last);
+            skipped.push((run.reference.clone(), skip));
+        }
     }
-    Ok(match reopen(run, &workflow, now)? {
+    Ok(match reopen(run, &workflow, queue.now())? {
         Reopened::Abandoned(_) | Reopened::Held => None,
-        Reopened::Ready(run) => Some(DueRun {
-            plan: run.plan,
-            trigger: run.trigger(),
-            attempt: run.attempts + 1,
-            reference: run.reference,
-            request_id: run.key.request_id,
-        }),
+        Reopened::Ready(run) if queue.live.keep_back(tx, &workflow, &run.key)? => None,
+        Reopened::Ready(run) => {
+            queue.note_handed(&run.key, Instant::MAX);
+            Some(DueRun {
+                plan: run.plan,
+                trigger: run.trigger(),
+                attempt: run.attempts + 1,
+                reference: run.reference,
+                request_id: run.key.request_id,
+            })
+        }
     })
 }

@@ -8,7 +8,7 @@ use crate::store::{RunId, Store, Transaction};
 use crate::time::Instant;
 
 use super::EngineError;
-use super::overlap::skip_before_end;
+use super::overlap::{LiveClaims, skip_before_end};
 use super::store_info;
 use super::workflow::Planned;
 
@@ -34,7 +34,9 @@ pub struct Heartbeat {
 /// `output` is JSON text to keep.
 ///
 /// # Errors
-/// [`EngineError::Refused`] when the token is not current, [`EngineError::UnknownRun`],
+/// [`EngineError::Refused`] when the token is not current, or the lease has expired and another
+/// run holds the occurrence (or the workflow, where its runs do not overlap);
+/// [`EngineError::UnknownRun`],
 /// [`EngineError::UnknownWorkflow`], [`EngineError::OtherClock`], [`EngineError::Store`].
 pub fn heartbeat(
     store: &mut dyn Store,
@@ -211,6 +213,9 @@ fn carry_out(
                     .map_err(|source| EngineError::Refused { id: id.clone(), source })?,
                 _ => run,
             };
+            if run.state == RunState::Claimed && expiry <= Some(now) {
+                refuse_revival(tx, &workflow, &run, now)?;
+            }
             tx.update_runs(std::slice::from_ref(&run))?;
             if workflow.policies.overlap != Overlap::Allow && run.state != RunState::Claimed {
                 make_room(tx, workflow, &run, expiry, now)?;
@@ -218,6 +223,20 @@ fn carry_out(
             Ok(run)
         }
     }
+}
+
+/// Refuses to revive a lease where another run took its place meanwhile.
+fn refuse_revival(
+    tx: &mut dyn Transaction,
+    workflow: &Workflow,
+    run: &RunRecord,
+    now: Instant,
+) -> Result<(), EngineError> {
+    if !LiveClaims::at(now).keep_back(tx, workflow, &run.key)? {
+        return Ok(());
+    }
+    let token = run.attempt.as_ref().map_or(0, |attempt| attempt.token);
+    Err(EngineError::Refused { id: run.id(), source: LifecycleError::LostLease { token } })
 }
 
 /// Lets the next run of a workflow start that was held back by `run`, which ended.

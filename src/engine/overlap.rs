@@ -2,11 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::plan::{self, SkipReason};
+use crate::plan::{self, Skip, SkipReason};
 use crate::schedule::Overlap;
 use crate::store::Transaction;
 use crate::store::record::{
-    OpenState, RunFilter, RunRecord, RunState, SkipRecord, Trigger, Workflow, WorkflowId,
+    OpenState, RunFilter, RunKey, RunRecord, RunState, SkipRecord, Trigger, Workflow, WorkflowId,
 };
 use crate::time::Instant;
 
@@ -67,6 +67,16 @@ impl LiveClaims {
         Ok(tx.runs(&filter)?.iter().any(|run| run.available > Some(self.now)))
     }
 
+    /// Whether an open run must wait for another one that is under a live lease.
+    pub(super) fn keep_back(
+        &mut self,
+        tx: &mut dyn Transaction,
+        workflow: &Workflow,
+        run: &RunKey,
+    ) -> Result<bool, EngineError> {
+        Ok(self.hold(tx, workflow)?.is_some() || self.is_taken(tx, workflow, run.occurrence)?)
+    }
+
     /// Notes a run that is just handed out and not in the store yet.
     pub(super) fn add(&mut self, workflow: WorkflowId, occurrence: Instant, until: Instant) {
         self.taken.insert((workflow, occurrence));
@@ -98,8 +108,19 @@ impl LiveClaims {
     }
 }
 
-/// Skips what was due before a scheduled run ended, where `overlap` is `skip`. The run ends when
-/// it is finished or when its lease expires, whichever is earlier.
+/// What was due and unsettled before a scheduled run ended, where `overlap` is `skip`. The run ends
+/// when it is finished or when its lease expires, whichever is earlier.
+pub(super) fn overlapped(planned: &Planned, run: &RunRecord, end: Instant) -> Option<Skip> {
+    let policies = planned.workflow.policies;
+    if policies.overlap != Overlap::Skip || run.trigger() == Trigger::Request {
+        return None;
+    }
+    let before = end.checked_add_ms(-1)?;
+    let position = planned.position();
+    plan::unsettled_due(&planned.timeline, &policies, position, before, SkipReason::Overlap)
+}
+
+/// Skips what a scheduled run overlapped that ended at `end`.
 pub(super) fn skip_before_end(
     tx: &mut dyn Transaction,
     planned: &mut Planned,
@@ -107,13 +128,6 @@ pub(super) fn skip_before_end(
     end: Instant,
     now: Instant,
 ) -> Result<Option<SkipRecord>, EngineError> {
-    let policies = planned.workflow.policies;
-    if policies.overlap != Overlap::Skip || run.trigger() == Trigger::Request {
-        return Ok(None);
-    }
-    let Some(before) = end.checked_add_ms(-1) else { return Ok(None) };
-    let position = planned.position();
-    let skip =
-        plan::unsettled_due(&planned.timeline, &policies, position, before, SkipReason::Overlap);
+    let skip = overlapped(planned, run, end);
     planned.settle(tx, skip, now)
 }

@@ -86,10 +86,9 @@ pub fn resume(
 ) -> Result<Vec<Paused>, EngineError> {
     let mut tx = store.begin_write()?;
     let now = clock.now();
-    let info = store_info::for_write(&mut *tx, clock)?;
+    store_info::for_write(&mut *tx, clock)?;
     let resumed =
         each_workflow(&mut *tx, matches, |tx, workflow| resume_one(tx, workflow, policy, now))?;
-    store_info::note_planned(&mut *tx, info, now)?;
     tx.commit()?;
     Ok(resumed)
 }

@@ -7,11 +7,11 @@
 //! same instant take turns.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashSet, VecDeque};
+use std::collections::{BinaryHeap, HashMap, HashSet, VecDeque};
 
 use crate::plan::{Plan, PlanError, Run};
 use crate::schedule::Overlap;
-use crate::store::record::{OpenState, RunRecord, Trigger, Workflow, WorkflowId};
+use crate::store::record::{OpenState, RunKey, RunRecord, Trigger, Workflow, WorkflowId};
 use crate::store::{StoreError, Transaction};
 use crate::time::Instant;
 
@@ -82,6 +82,8 @@ pub(super) struct Queue<'a> {
     planned_at_most: usize,
     /// The workflows that were handed an open run during this walk.
     handed: HashSet<WorkflowId>,
+    /// Up to where workflows were settled during this walk, where the store does not say so.
+    settled: HashMap<WorkflowId, Instant>,
     pub(super) live: LiveClaims,
     pub(super) visited: Vec<Visited>,
 }
@@ -125,9 +127,15 @@ impl<'a> Queue<'a> {
             heap: BinaryHeap::new(),
             planned_at_most,
             handed: HashSet::new(),
+            settled: HashMap::new(),
             live: LiveClaims::at(now),
             visited: Vec::new(),
         }
+    }
+
+    /// The instant at which the walk is made.
+    pub(super) fn now(&self) -> Instant {
+        self.now
     }
 
     /// What comes next. Each run is given once; nothing is written.
@@ -160,10 +168,22 @@ impl<'a> Queue<'a> {
         }
     }
 
-    /// Notes that a workflow was handed one of its open runs: its turn is now.
-    pub(super) fn note_handed(&mut self, run: &RunRecord) {
-        self.handed.insert(run.key.workflow);
-        self.live.add(run.key.workflow, run.key.occurrence, run.available.unwrap_or(self.now));
+    /// Notes that a workflow was handed one of its open runs, leased until then: its turn is now.
+    pub(super) fn note_handed(&mut self, run: &RunKey, until: Instant) {
+        self.handed.insert(run.workflow);
+        self.live.add(run.workflow, run.occurrence, until);
+    }
+
+    /// Notes that a workflow would be settled up to an occurrence, which the store does not say.
+    pub(super) fn note_settled(&mut self, workflow: WorkflowId, last: Instant) {
+        self.settled.insert(workflow, last);
+    }
+
+    /// A workflow of the store as this walk left it.
+    pub(super) fn as_settled(&self, mut workflow: Workflow) -> Workflow {
+        let settled = self.settled.get(&workflow.id).copied();
+        workflow.progress.cursor = workflow.progress.cursor.max(settled);
+        workflow
     }
 
     /// Which of the three fronts comes first. A row of the store stands at the lower bound of its
@@ -186,6 +206,7 @@ impl<'a> Queue<'a> {
     /// Plans the workflow at the front of the store's queue.
     fn visit(&mut self, tx: &mut dyn Transaction) -> Result<(), EngineError> {
         let Some(workflow) = self.due.pop() else { return Ok(()) };
+        let workflow = self.as_settled(workflow);
         for planned in Planned::load(tx, vec![workflow])? {
             let plan = planned.plan(self.now);
             let held_until = self.live.hold(tx, &planned.workflow)?;

@@ -411,8 +411,11 @@ fn chosen(
             }
         }
         Only::Failed => {
-            let claimed = |run: &&RunRecord| run.attempt.as_ref().map(|attempt| attempt.claimed);
-            let last = before.iter().max_by_key(claimed).ok_or("no_run")?;
+            // Tokens tell the order where clocks do not; what is still open comes last.
+            let place = |run: &&RunRecord| {
+                (run.available.is_some(), run.attempt.as_ref().map(|attempt| attempt.token))
+            };
+            let last = before.iter().max_by_key(place).ok_or("no_run")?;
             match last.state {
                 RunState::Failed | RunState::Abandoned => Ok(last.plan),
                 state => Err(state.as_str()),
@@ -421,7 +424,8 @@ fn chosen(
     }
 }
 
-/// The plan with the window of the present definition, where that was asked for.
+/// The plan with the window of the present definition, where that was asked for and no window was
+/// named.
 fn rewindowed(
     plan: Run,
     present: Option<&Revision>,
@@ -432,6 +436,9 @@ fn rewindowed(
     let (Windows::Present, Some(definition)) = (request.windows, definition) else {
         return Ok(plan);
     };
+    if matches!(request.selection, Selection::Window(_)) {
+        return Ok(plan);
+    }
     let outside = || EngineError::Plan {
         reference: reference.to_owned(),
         source: crate::plan::PlanError::Range { what: "window", occurrence: plan.occurrence },

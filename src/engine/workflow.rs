@@ -7,6 +7,7 @@ use crate::store::record::{DueKey, Progress, RevisionRow, SkipRecord, Workflow};
 use crate::time::{Instant, tzdb_version};
 
 use super::EngineError;
+use super::store_info;
 
 /// A workflow with the part of its timeline that is not settled.
 pub(super) struct Planned {
@@ -62,6 +63,9 @@ impl Planned {
             let progress = Progress { due, ..progress };
             tx.update_progress(&[(&self.workflow, progress)])?;
             self.workflow.progress = progress;
+            if let Some(info) = tx.info()? {
+                store_info::note_planned(tx, info, now)?;
+            }
         }
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! The one integration test binary.
 
+mod account;
 mod apiary;
 mod calendar;
 mod cli;
@@ -16,6 +17,7 @@ mod store_suite;
 mod stories;
 mod sync;
 mod tidy;
+mod watched;
 
 use windowpane::schedule::Schedule;
 

@@ -6,7 +6,7 @@
 //! was not synced since they were made may be gone. From each state the store is opened as a
 //! restarted process would, and everything acknowledged before the cut must be there.
 
-mod disk;
+pub(super) mod disk;
 
 use std::path::Path;
 use std::process::Command;
@@ -67,7 +67,8 @@ fn log(durability: Durability) -> Option<Vec<Event>> {
     Some(disk::read_log(&std::fs::read(log).unwrap()))
 }
 
-fn build(shim: &Path) -> bool {
+/// Builds the shim; false where the machine cannot.
+pub(super) fn build(shim: &Path) -> bool {
     if !cfg!(target_os = "linux") {
         println!("skipped: the shim is written for Linux");
         return false;

@@ -1,8 +1,13 @@
 //! The same operations, in any order, get the same answers from the model and from SQLite.
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
 
 use windowpane::plan::Run;
 use windowpane::schedule::{CatchUp, FirstRun, Overlap, Policies};
@@ -16,6 +21,8 @@ use windowpane::store::record::{
 use windowpane::store::sqlite::{Durability, Options, SqliteStore};
 use windowpane::store::{Store, StoreError, Transaction};
 use windowpane::time::{Authored, Instant, Resolution, Window};
+
+use crate::watched::{CALLS, Watched};
 
 use super::sample::{REASONS, everything, minute};
 
@@ -155,24 +162,41 @@ fn answers(store: &mut dyn Store, steps: &[Step], end: End) -> Vec<String> {
     answers
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+/// A store whose calls are noted.
+fn noted(inner: Box<dyn Store>, called: &Rc<RefCell<BTreeSet<&'static str>>>) -> Watched {
+    let called = Rc::clone(called);
+    let note = move |step| {
+        called.borrow_mut().insert(step);
+        Ok(())
+    };
+    Watched { inner, watch: Rc::new(note) }
+}
 
-    #[test]
-    fn the_model_and_sqlite_agree(
-        transactions in vec((vec(step(), 1..12), end()), 1..12)
-    ) {
+/// `WINDOWPANE_DIFFERENTIAL_CASES=20000 cargo test differential` tries more.
+#[test]
+fn the_model_and_sqlite_agree_on_every_call() {
+    let cases = crate::setting("WINDOWPANE_DIFFERENTIAL_CASES");
+    let cases = cases.map_or(48, |cases| cases.parse().unwrap());
+    let config = ProptestConfig { cases, source_file: Some(file!()), ..ProptestConfig::default() };
+    let called = Rc::default();
+    let transactions = vec((vec(step(), 1..12), end()), 1..12);
+    let agree = TestRunner::new(config).run(&transactions, |transactions| {
         let folder = tempfile::tempdir().unwrap();
         let options = Options { durability: Durability::Process, ..Options::default() };
         let path = folder.path().join("store.db");
         let mut sqlite = SqliteStore::open_with(&path, &options).unwrap();
-        let mut model = ModelStore::new();
+        let mut model = noted(Box::new(ModelStore::new()), &called);
         for (steps, end) in transactions {
             let expected = answers(&mut model, &steps, end);
             prop_assert_eq!(answers(&mut sqlite, &steps, end), expected);
             prop_assert_eq!(everything(&mut sqlite).unwrap(), everything(&mut model).unwrap());
         }
-    }
+        Ok(())
+    });
+    agree.unwrap_or_else(|failure| panic!("{failure}"));
+    println!("{cases} cases of up to 132 operations agree");
+    let missing: Vec<_> = CALLS.iter().filter(|call| !called.borrow().contains(*call)).collect();
+    assert!(missing.is_empty(), "no case calls {missing:?}");
 }
 
 fn end() -> impl Strategy<Value = End> {

@@ -1,6 +1,7 @@
 //! A disk that is told what a process did, and the states that a power cut may leave it in.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use fastrand::Rng;
@@ -10,7 +11,7 @@ const SECTOR_BYTES: usize = 512;
 
 /// One thing that the process did to a file, which it calls by name.
 #[derive(Debug, Clone)]
-pub(super) struct Event {
+pub(in crate::faults) struct Event {
     name: String,
     what: What,
 }
@@ -38,8 +39,22 @@ pub(super) enum Promise {
     Broken,
 }
 
+impl fmt::Display for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = match &self.what {
+            What::Create => "create",
+            What::Change(Change::Write { .. }) => "write",
+            What::Change(Change::Truncate { .. }) => "truncate",
+            What::Sync => "sync",
+            What::Remove => "remove",
+            What::SyncFolder => "sync folder",
+        };
+        write!(f, "{what} {}", self.name)
+    }
+}
+
 /// Reads the log of the shim, which says how it is written.
-pub(super) fn read_log(mut log: &[u8]) -> Vec<Event> {
+pub(in crate::faults) fn read_log(mut log: &[u8]) -> Vec<Event> {
     let mut events = Vec::new();
     while let [kind, rest @ ..] = log {
         let (name_length, rest) = number::<2>(rest);
