@@ -10,6 +10,8 @@ use crate::store::record::Trigger;
 use crate::time::{Instant, duration};
 use crate::wire::{Format, OutputError, checked_output};
 
+use super::failure::Failure;
+
 /// What every command takes.
 #[derive(Debug, Clone, Copy, Args)]
 pub(super) struct Common {
@@ -108,6 +110,15 @@ impl From<TriggerName> for Trigger {
             TriggerName::Request => Trigger::Request,
         }
     }
+}
+
+/// Refuses a span that ends before it begins.
+pub(super) fn in_order(from: Instant, to: Instant) -> Result<(), Failure> {
+    if from > to {
+        let message = format!("--from {from} is later than --to {to}");
+        return Err(Failure::failed("usage", message, None));
+    }
+    Ok(())
 }
 
 /// Reads a duration in milliseconds, 0 included.

@@ -5,9 +5,11 @@ mod args;
 mod claim;
 mod console;
 mod context;
+mod coverage;
 mod describe;
 mod documents;
 mod due;
+mod explain;
 mod failure;
 mod finish;
 mod heartbeat;
@@ -80,6 +82,10 @@ enum Command {
     Runs(With<runs::Runs>),
     /// Print what was skipped and why
     Skips(With<skips::Skips>),
+    /// Print what became of each occurrence of a workflow, and why
+    Explain(With<explain::Explain>),
+    /// Print which data a workflow's runs evaluated: once, more often, or not at all
+    Coverage(With<coverage::Coverage>),
     /// Ask for runs beside the schedule: a backfill, a repetition, or one window
     Request(With<request::Request>),
     /// Withdraw pending runs
@@ -136,6 +142,8 @@ impl Command {
             Command::List(args) => args.run(list::list),
             Command::Runs(args) => args.run(runs::runs),
             Command::Skips(args) => args.run(skips::skips),
+            Command::Explain(args) => args.run(explain::explain),
+            Command::Coverage(args) => args.run(coverage::coverage),
             Command::Request(args) => args.run(request::request),
             Command::Cancel(args) => args.run(request::cancel),
             Command::Pause(args) => args.run(pause::pause),

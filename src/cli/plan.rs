@@ -8,7 +8,7 @@ use crate::schedule::{Definition, Phase};
 use crate::time::Instant;
 use crate::wire::PlanRow;
 
-use super::args::Documents;
+use super::args::{self, Documents};
 use super::context::Context;
 use super::documents::{self, Workflow};
 use super::failure::{Exit, Failure};
@@ -70,12 +70,10 @@ pub(super) fn plan(args: Plan, context: &Context) -> Result<Exit, Failure> {
 impl Plan {
     fn span(&self, clock: &dyn Clock) -> Result<Span, Failure> {
         match (self.from.zip(self.to), self.next, self.last) {
-            (Some((from, to)), ..) if from > to => Err(Failure::failed(
-                "usage",
-                format!("--from {from} is later than --to {to}"),
-                None,
-            )),
-            (Some((from, to)), ..) => Ok(Span::Between(from, to)),
+            (Some((from, to)), ..) => {
+                args::in_order(from, to)?;
+                Ok(Span::Between(from, to))
+            }
             (None, Some(count), _) => Ok(Span::Next(count, clock.now())),
             (None, None, count) => Ok(Span::Last(count.unwrap_or(0), clock.now())),
         }

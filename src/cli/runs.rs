@@ -54,10 +54,7 @@ pub(super) fn runs(mut args: Runs, context: &Context) -> Result<Exit, Failure> {
             left -= 1;
         }
         match page.last() {
-            Some(last) if page.len() == PAGE => {
-                let (occurrence, request_id) = (last.key.occurrence, last.key.request_id.clone());
-                filter.after = Some((occurrence, last.reference.clone(), request_id));
-            }
+            Some(last) if page.len() == PAGE => filter = filter.page_after(Some(last), PAGE),
             _ => break,
         }
     }

@@ -2,12 +2,15 @@
 
 mod claim;
 mod compare;
+mod coverage;
 mod due;
 mod error;
+mod explain;
 mod import;
 mod lease;
 mod list;
 mod overlap;
+mod pages;
 mod pause;
 mod queue;
 mod register;
@@ -15,12 +18,15 @@ mod request;
 #[cfg(feature = "cli")]
 pub mod runner;
 mod store_info;
+mod sweep;
 mod sync;
 mod workflow;
 
 pub use claim::{ClaimRequest, Claimed, DEFAULT_LEASE_MS, claim};
+pub use coverage::{Coverage, coverage};
 pub use due::{Due, DueRun, due};
 pub use error::EngineError;
+pub use explain::explain;
 pub use import::{Import, Imported, import};
 pub use lease::{
     Heartbeat, Held, finish, finish_all, heartbeat, heartbeat_all, release, release_all,

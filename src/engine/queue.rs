@@ -7,16 +7,17 @@
 //! same instant take turns.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap, HashSet, VecDeque};
+use std::collections::{BinaryHeap, HashMap, HashSet};
 
 use crate::plan::{Plan, PlanError, Run};
 use crate::schedule::Overlap;
+use crate::store::Transaction;
 use crate::store::record::{OpenState, RunKey, RunRecord, Trigger, Workflow, WorkflowId};
-use crate::store::{StoreError, Transaction};
 use crate::time::Instant;
 
 use super::EngineError;
 use super::overlap::LiveClaims;
+use super::pages::Pages;
 use super::workflow::Planned;
 
 /// How many workflows are planned at most while a transaction is open. More than that are due
@@ -26,10 +27,6 @@ pub(super) const PLANNED_AT_MOST: usize = 10_000;
 /// An instant on record that lies this much ahead of now, or less, is a matter of clocks that
 /// differ; one further ahead shows that the clock was set back.
 pub(super) const AHEAD_AT_MOST_MS: i64 = 60_000;
-
-/// How many rows are read from the store at once: few at first, since most claims want few.
-const FIRST_PAGE: usize = 2;
-const PAGE_AT_MOST: usize = 256;
 
 /// Which runs to take.
 #[derive(Clone, Copy)]
@@ -96,15 +93,6 @@ struct Waiting {
     round: u64,
     reference: String,
     index: usize,
-}
-
-/// Rows of the store, read page by page.
-struct Pages<T> {
-    rows: VecDeque<T>,
-    last: Option<T>,
-    ended: bool,
-    /// How many are read next.
-    page: usize,
 }
 
 impl<'a> Queue<'a> {
@@ -308,35 +296,5 @@ impl Visited {
             .runs_from(from)
             .next()
             .unwrap_or(Err(PlanError::Range { what: "next run", occurrence: from }))
-    }
-}
-
-impl<T: Clone> Pages<T> {
-    fn new() -> Pages<T> {
-        Pages { rows: VecDeque::new(), last: None, ended: false, page: FIRST_PAGE }
-    }
-
-    fn front(&self) -> Option<&T> {
-        self.rows.front()
-    }
-
-    fn pop(&mut self) -> Option<T> {
-        self.rows.pop_front()
-    }
-
-    /// Reads on until a row that is wanted stands at the front, or there are no more.
-    fn fill(
-        &mut self,
-        mut read: impl FnMut(Option<&T>, usize) -> Result<Vec<T>, StoreError>,
-        wanted: impl Fn(&T) -> bool,
-    ) -> Result<(), EngineError> {
-        while self.rows.is_empty() && !self.ended {
-            let page = read(self.last.as_ref(), self.page)?;
-            self.ended = page.len() < self.page;
-            self.page = (4 * self.page).min(PAGE_AT_MOST);
-            self.last = page.last().cloned().or(self.last.take());
-            self.rows.extend(page.into_iter().filter(&wanted));
-        }
-        Ok(())
     }
 }

@@ -249,6 +249,18 @@ fn arguments(request: &RunRequest<'_>) -> String {
     json!({ "select": selection, "only": request.only.as_str(), "windows": windows }).to_string()
 }
 
+/// The windows by themselves that requests asked for.
+pub(super) fn requested_windows(requests: &[RequestRecord]) -> Vec<Window> {
+    let window = |request: &RequestRecord| {
+        let arguments: Value = serde_json::from_str(&request.arguments).ok()?;
+        let bound = |index: usize| {
+            Instant::from_ms(arguments["select"]["window"].get(index)?.as_i64()?).ok()
+        };
+        Some(Window { start: bound(0)?, end: bound(1)? })
+    };
+    requests.iter().filter_map(window).collect()
+}
+
 fn record(workflow: &Workflow, id: &str, plan: Run, now: Instant) -> RunRecord {
     let key =
         RunKey { occurrence: plan.occurrence, workflow: workflow.id, request_id: id.to_owned() };

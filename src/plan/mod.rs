@@ -1,5 +1,6 @@
 //! What is owed, what is skipped and why, and when to look again. Values in, value out.
 
+mod cover;
 mod cut;
 mod owed;
 mod queue;
@@ -8,6 +9,7 @@ mod runs;
 mod share;
 mod timeline;
 
+pub use cover::Cover;
 pub use cut::{Cut, cut};
 pub use owed::{Owed, Plan, Position, backlog, owed, unsettled_due, unsettled_until};
 pub use queue::{Turn, next_due, turn};

@@ -9,6 +9,7 @@ mod checksum;
 #[cfg(feature = "sqlite")]
 mod codes;
 mod error;
+pub mod fate;
 mod finding;
 pub mod lifecycle;
 pub mod model;

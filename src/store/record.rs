@@ -338,6 +338,17 @@ pub struct RunFilter {
     pub limit: Option<usize>,
 }
 
+impl RunFilter {
+    /// The same list after one of its runs, or from its beginning: up to `limit` runs.
+    #[must_use]
+    pub fn page_after(&self, last: Option<&RunRecord>, limit: usize) -> RunFilter {
+        let place = |run: &RunRecord| {
+            (run.key.occurrence, run.reference.clone(), run.key.request_id.clone())
+        };
+        RunFilter { after: last.map(place), limit: Some(limit), ..self.clone() }
+    }
+}
+
 /// Which skip records to list. Every field narrows; the default takes all.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SkipFilter {

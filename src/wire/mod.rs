@@ -8,6 +8,7 @@ mod decisions;
 mod describe;
 #[cfg(feature = "cli")]
 mod diagnostics;
+mod fates;
 mod json;
 mod plan;
 mod problem;
@@ -28,6 +29,7 @@ pub use diagnostics::{
     Case, Diagnostic, DiagnosticForm, Reporter, Source, Span, Strictness, Style, Summary, cases,
     reporter, spans,
 };
+pub use fates::{CoverageRow, ExplainRow};
 pub use json::{OUTPUT_LIMIT_BYTES, OutputError, checked_output, to_json};
 pub use plan::{ClaimRow, DueRow, PlanRow, SkippedRow};
 pub use problem::{Problem, Remark, Warning};

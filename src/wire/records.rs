@@ -18,19 +18,7 @@ pub struct RunRow<'a> {
 impl<'a> RunRow<'a> {
     /// The row of a run, `past` being its finished attempts before the present one.
     pub fn of(run: &'a RunRecord, past: &[Attempt]) -> RunRow<'a> {
-        let mut attempts = b"[".to_vec();
-        for attempt in past.iter().chain(&run.attempt) {
-            if attempts.len() > 1 {
-                attempts.push(b',');
-            }
-            write_row(&mut attempts, &AttemptRow(attempt));
-        }
-        attempts.push(b']');
-        RunRow {
-            run,
-            local: local_text(run.plan.authored),
-            attempts: String::from_utf8_lossy(&attempts).into_owned(),
-        }
+        RunRow { run, local: local_text(run.plan.authored), attempts: attempts_text(past, run) }
     }
 
     fn attempt(&self) -> Option<&'a Attempt> {
@@ -38,9 +26,22 @@ impl<'a> RunRow<'a> {
     }
 }
 
+/// All attempts of a run as a JSON list, `past` being those before the present one.
+pub(super) fn attempts_text(past: &[Attempt], run: &RunRecord) -> String {
+    let mut attempts = b"[".to_vec();
+    for attempt in past.iter().chain(&run.attempt) {
+        if attempts.len() > 1 {
+            attempts.push(b',');
+        }
+        write_row(&mut attempts, &AttemptRow(attempt));
+    }
+    attempts.push(b']');
+    String::from_utf8_lossy(&attempts).into_owned()
+}
+
 /// The instant `available` of a run in `state`: of a claimed run the expiry of its lease, of a
 /// pending one the earliest instant of its next hand-out.
-fn available_in(state: RunState, run: &RunRecord) -> Option<Instant> {
+pub(super) fn available_in(state: RunState, run: &RunRecord) -> Option<Instant> {
     run.available.filter(|_| run.state == state)
 }
 
@@ -64,7 +65,7 @@ row!(RunRow<'_>: row => {
 
 /// The local time that a schedule names, such as `2026-03-29T02:30:00`; `None` in the hours past
 /// either end of the range of instants.
-fn local_text(authored: Authored) -> Option<String> {
+pub(super) fn local_text(authored: Authored) -> Option<String> {
     let local = Instant::from_ms(authored.local_ms).ok()?.to_string();
     Some(local.trim_end_matches('Z').to_owned())
 }

@@ -14,6 +14,7 @@ use windowpane::engine::{
     Selection, SyncMode, SyncOptions, Windows,
 };
 use windowpane::schedule::{Reference, Schedule};
+use windowpane::store::fate::Fate;
 use windowpane::store::lifecycle::{Finish, Verdict};
 use windowpane::store::model::ModelStore;
 use windowpane::store::record::{Resume, RunFilter, RunRecord, SkipFilter, SkipRecord, Trigger};
@@ -68,6 +69,8 @@ impl Telling<'_> {
             "runs" => self.runs(),
             "skips" => self.skips(),
             "attempts" => self.attempts(rest),
+            "explain" => self.explain(rest),
+            "coverage" => self.coverage(rest),
             _ => panic!("there is no step `{verb}`"),
         }
     }
@@ -371,6 +374,63 @@ impl Telling<'_> {
         }
         Ok(answer)
     }
+}
+
+impl Telling<'_> {
+    /// `explain REF FROM TO`.
+    fn explain(&mut self, rest: &str) -> Result<String, EngineError> {
+        let (reference, from, to) = stretch(rest);
+        let clock = self.clock();
+        let mut answer = String::new();
+        engine::explain(self.store, &clock, reference, (from, to), |explained| {
+            let paused =
+                explained.pause.map_or(String::new(), |pause| format!(" paused {}", pause.from));
+            let fate = match explained.fate {
+                Fate::Recorded { run, .. } => run_line(&run).trim_end().to_owned(),
+                Fate::Skipped(skip) => skip_line(&skip),
+                Fate::ToBeSkipped(skip) => format!(
+                    "to be skipped {} to {} count {} {}",
+                    skip.first,
+                    skip.last,
+                    skip.count,
+                    skip.reason.as_str()
+                ),
+                Fate::Owed(run) => format!("{} owed", run.occurrence),
+                Fate::NotYetDue(run) => format!("{} not yet due", run.occurrence),
+                Fate::Pruned(run) => format!("{} pruned", run.occurrence),
+                Fate::PrunedRequest { occurrence, request_id } => {
+                    format!("{occurrence} pruned, request {request_id}")
+                }
+                Fate::BeforeRegistration(run) => format!("{} not owed", run.occurrence),
+                Fate::NoSchedule { from, to, .. } => format!("{from} to {to} no schedule"),
+            };
+            writeln!(answer, "{fate}{paused}").unwrap();
+            Ok::<(), EngineError>(())
+        })?;
+        Ok(answer)
+    }
+
+    /// `coverage REF FROM TO`.
+    fn coverage(&mut self, rest: &str) -> Result<String, EngineError> {
+        let (reference, from, to) = stretch(rest);
+        let clock = self.clock();
+        let coverage = engine::coverage(self.store, &clock, reference, from, to)?;
+        let mut answer = String::new();
+        for (span, cover) in &coverage.spans {
+            writeln!(answer, "{} {}", window(*span), cover.as_str()).unwrap();
+        }
+        let share = coverage.evaluated_millionths();
+        let share = share.map_or("nothing".to_owned(), |millionths| millionths.to_string());
+        writeln!(answer, "evaluated {share} of a million").unwrap();
+        Ok(answer)
+    }
+}
+
+/// `REF FROM TO`.
+fn stretch(text: &str) -> (&str, Instant, Instant) {
+    let mut parts = text.split(' ');
+    let mut next = || parts.next().unwrap();
+    (next(), next().parse().unwrap(), next().parse().unwrap())
 }
 
 /// `key value` pairs; the value of `error` and `output` is the rest of the line.

@@ -7,8 +7,9 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use windowpane::wire::{
-    AnswerRow, ClaimRow, Column, Diagnostic, DueRow, FindingRow, ImportRow, PauseRow, PlanRow,
-    Problem, RequestedRow, Row, RunRow, SkipRow, SkippedRow, StandingRow, SyncRow,
+    AnswerRow, ClaimRow, Column, CoverageRow, Diagnostic, DueRow, ExplainRow, FindingRow,
+    ImportRow, PauseRow, PlanRow, Problem, RequestedRow, Row, RunRow, SkipRow, SkippedRow,
+    StandingRow, SyncRow,
 };
 
 use super::{root, schema};
@@ -49,6 +50,35 @@ const PAUSE_NULLABLE: &[&str] = &[
     "skipped_count",
 ];
 
+const EXPLAIN_NULLABLE: &[&str] = &[
+    "id",
+    "occurrence",
+    "reason",
+    "due",
+    "window_start",
+    "window_end",
+    "interval_ms",
+    "phase_ms",
+    "revision",
+    "skipped",
+    "attempt",
+    "token",
+    "worker",
+    "claimed",
+    "ended",
+    "lease_expires",
+    "available",
+    "error",
+    "local",
+    "resolution",
+    "tzdb",
+    "paused",
+    "resumed",
+    "policy",
+    "paused_by",
+    "pause_reason",
+];
+
 fn row_forms() -> Vec<RowForm> {
     let form = |name, title, columns, nullable| RowForm { name, title, columns, nullable };
     let planned = &["id", "ref", "due", "phase_ms"][..];
@@ -66,6 +96,8 @@ fn row_forms() -> Vec<RowForm> {
         form("import-row", "Where an imported workflow stands", ImportRow::COLUMNS, standing),
         form("list-row", "Where a workflow stands", StandingRow::COLUMNS, standing),
         form("answer-row", "How a run stands", AnswerRow::COLUMNS, answered),
+        form("explain-row", "What became of an occurrence", ExplainRow::COLUMNS, EXPLAIN_NULLABLE),
+        form("coverage-row", "How data is covered", CoverageRow::COLUMNS, &[]),
         form("request-row", "A run that was asked for", RequestedRow::COLUMNS, &[]),
         form("pause-row", "A pause of a workflow", PauseRow::COLUMNS, PAUSE_NULLABLE),
         form("finding-row", "What a check of a store found", FindingRow::COLUMNS, &[]),
@@ -87,6 +119,8 @@ enum Member {
     InstantOrNull,
     Count,
     Counts,
+    Text,
+    Percent,
 }
 
 const OBJECTS: &[ObjectForm] = &[
@@ -144,6 +178,27 @@ const OBJECTS: &[ObjectForm] = &[
         name: "answer",
         title: "How runs stand after a heartbeat, a finish or a release",
         members: &[("runs", Member::Rows("answer-row"))],
+    },
+    ObjectForm {
+        name: "explain",
+        title: "What became of occurrences",
+        members: &[("fates", Member::Rows("explain-row"))],
+    },
+    ObjectForm {
+        name: "coverage",
+        title: "Which data was evaluated",
+        members: &[
+            ("ref", Member::Text),
+            ("from", Member::Instant),
+            ("to", Member::Instant),
+            ("percent", Member::Percent),
+            ("covered_ms", Member::Count),
+            ("double_ms", Member::Count),
+            ("missing_ms", Member::Count),
+            ("pending_ms", Member::Count),
+            ("unknown_ms", Member::Count),
+            ("spans", Member::Rows("coverage-row")),
+        ],
     },
     ObjectForm {
         name: "request",
@@ -239,6 +294,10 @@ fn whole_object_schema(columns: &Value, rows: &[RowForm], form: &ObjectForm) -> 
                 Member::InstantOrNull => {
                     json!({ "type": ["string", "null"], "format": "date-time" })
                 }
+                Member::Text => json!({ "type": "string" }),
+                Member::Percent => {
+                    json!({ "type": ["number", "null"], "minimum": 0, "maximum": 100 })
+                }
                 Member::Count => json!({ "type": "integer", "minimum": 0 }),
                 Member::Counts => {
                     json!({ "type": "object", "additionalProperties": { "type": "integer" } })
@@ -321,6 +380,8 @@ fn what_the_command_prints_fits_its_schema() {
         ("runs", format!("runs {at}")),
         ("skips", "skips --db s.db".to_owned()),
         ("list", format!("list {at}")),
+        ("explain", format!("explain a {at} --from 2026-01-05 --to 2026-01-06")),
+        ("coverage", format!("coverage a {at} --from 2026-01-05 --to 2026-01-06")),
         ("pause", format!("pause '*' {at}")),
         ("import", "import-routines config.json --state state.json --db t.db".to_owned()),
         ("findings", "verify --db s.db".to_owned()),
