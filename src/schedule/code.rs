@@ -69,6 +69,10 @@ codes! {
         "The text is not JSON.",
         "Write plain JSON: no comments, no trailing commas, strings in double quotes.",
         r#"{"every": "5m",}"#;
+    Unreadable, "unreadable", Error:
+        "A path cannot be read, or holds no document.",
+        "Correct the path, or see to it that it may be read.",
+        "windowpane validate no-such-file.json";
     NotUtf8, "not-utf8", Error:
         "The text is not UTF-8.",
         "Save the file as UTF-8.",

@@ -96,6 +96,7 @@ fn every_fault_is_told_at_its_place() {
 #[test]
 fn every_code_has_an_example_that_has_it() {
     let not_texts = [
+        Code::Unreadable,
         Code::NotUtf8,
         Code::TooLarge,
         Code::TooManyFaults,
