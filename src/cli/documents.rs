@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::io;
 use std::sync::Arc;
 
-use crate::schedule::{Code, Declaration, Documents, Reference, Schedule, Severity};
+use crate::schedule::{Code, Declaration, Documents, Fault, Part, Reference, Schedule, Severity};
 use crate::wire::{Case, Problem, cases};
 
 use super::args;
@@ -30,12 +30,34 @@ const SHOWN_AT_MOST: usize = 20;
 /// So many ignored files are named.
 const NAMED_AT_MOST: usize = 3;
 
+/// Whether each workflow needs a name.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Naming {
+    Optional,
+    Required,
+}
+
 /// Reads every document, or fails after all were read and every fault was found.
 pub(super) fn read(args: &args::Documents, console: &Console) -> Result<Vec<Workflow>, Failure> {
+    gather(args, Naming::Optional, console)
+}
+
+fn gather(
+    args: &args::Documents,
+    naming: Naming,
+    console: &Console,
+) -> Result<Vec<Workflow>, Failure> {
     let request = Request { paths: &args.paths, schedule: args.schedule.as_deref(), today: None };
     let mut gathered = Gathered::new(console);
+    // With --ref it shows at the end whether one document is left without a name.
+    let needs_names = naming == Naming::Required && args.reference.is_none();
     let tally = input::read(&request, &mut io::stdin().lock(), &mut |event| match event {
-        Event::Text(text) => gathered.add(text),
+        Event::Text(mut text) => {
+            if needs_names {
+                note_missing_refs(&mut text.documents);
+            }
+            gathered.add(text)
+        }
         Event::Duplicates(text) => {
             gathered.judge(&text.documents, &cases(text.source, &text.documents))
         }
@@ -47,17 +69,25 @@ pub(super) fn read(args: &args::Documents, console: &Console) -> Result<Vec<Work
 
 /// Reads every document, each of which needs a ref.
 pub(super) fn read_named(args: &args::Documents, console: &Console) -> Result<Vec<Named>, Failure> {
-    read(args, console)?
-        .into_iter()
-        .map(|workflow| match workflow.reference {
-            Some(reference) => Ok((reference, workflow.schedule)),
-            None => Err(Failure::refused(
-                "missing_ref",
-                "a document has no ref".to_owned(),
-                Some("add \"ref\", or give --ref for a single document"),
-            )),
-        })
-        .collect()
+    let workflows = gather(args, Naming::Required, console)?;
+    // Those without a name were faults, or have that of --ref.
+    let named = |Workflow { reference, schedule }| Some((reference?, schedule));
+    Ok(workflows.into_iter().filter_map(named).collect())
+}
+
+/// Notes each sound document that has no ref.
+fn note_missing_refs(documents: &mut Documents) {
+    for document in &mut documents.documents {
+        if document.reference.is_none() && document.declaration.is_some() {
+            document.faults.push(Fault {
+                code: Code::MissingKey,
+                pointer: document.pointer.clone(),
+                part: Part::Key,
+                message: "the document has no `ref`".to_owned(),
+                hint: Some("add \"ref\", or give --ref for a single document".to_owned()),
+            });
+        }
+    }
 }
 
 /// Says what ignore files kept from being read, so that nothing is left out in silence.

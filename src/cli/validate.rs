@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use crate::clock::{Clock, FixedClock, SystemClock};
-use crate::schedule::{Code, Reference, Severity};
+use crate::schedule::{Code, Documents, Fault, Part, Reference, Severity};
 use crate::time::Instant;
 use crate::wire::{
-    Case, DiagnosticForm, Problem, Reporter, Strictness, Style, Summary, cases, reporter,
+    Case, DiagnosticForm, Problem, Reporter, Source, Strictness, Style, Summary, cases, reporter,
 };
 
 use super::args::FormatName;
@@ -149,10 +149,7 @@ struct Check<'a> {
 impl Check<'_> {
     fn take(&mut self, event: Event<'_>) -> Result<(), Failure> {
         let text = match event {
-            Event::Unreadable(error) => {
-                self.unreadable.push(error);
-                return Ok(());
-            }
+            Event::Unreadable(error) => return self.take_unreadable(error),
             Event::Text(text) => {
                 self.summary.workflows += text.documents.documents.len() as u64;
                 if let Some(progress) = &mut self.progress {
@@ -167,6 +164,25 @@ impl Check<'_> {
             self.summary.count(&case);
             self.reporter.case(&case)?;
         }
+        Ok(())
+    }
+
+    /// Tells of a path among the diagnostics, so that every report has it.
+    fn take_unreadable(&mut self, error: InputError) -> Result<(), Failure> {
+        let fault = Fault {
+            code: Code::Unreadable,
+            pointer: String::new(),
+            part: Part::Value,
+            message: error.to_string(),
+            hint: error.hint().map(str::to_owned),
+        };
+        let source = Source { file: error.path(), text: "", first_line: 1 };
+        let documents = Documents { documents: Vec::new(), faults: vec![fault] };
+        for case in cases(source, &documents) {
+            self.summary.count(&case);
+            self.reporter.case(&case)?;
+        }
+        self.unreadable.push(error);
         Ok(())
     }
 

@@ -69,6 +69,10 @@ codes! {
         "The text is not JSON.",
         "Write plain JSON: no comments, no trailing commas, strings in double quotes.",
         r#"{"every": "5m",}"#;
+    Unreadable, "unreadable", Error:
+        "A path cannot be read, or holds no document.",
+        "Correct the path, or see to it that it may be read.",
+        "windowpane validate no-such-file.json";
     NotUtf8, "not-utf8", Error:
         "The text is not UTF-8.",
         "Save the file as UTF-8.",
@@ -76,11 +80,11 @@ codes! {
     TooLarge, "too-large", Error:
         "The text is larger than one JSON text may be.",
         "Split it, for example into JSON Lines.",
-        "a file of 300 MB that is one JSON text";
+        "a file of 20 MB that is one JSON text";
     TooManyFaults, "too-many-faults", Error:
-        "One workflow has more faults than are told.",
+        "The text has more faults than the 100,000 that are told.",
         "Repair those that are told, and check again.",
-        "a schedule with 1,000 unknown keys";
+        "a schedule with 200,000 unknown keys";
     NoWorkflow, "no-workflow", Error:
         "The text declares no workflow.",
         "Write an object with `ref` and `schedule`, or with `workflows`.",
@@ -165,6 +169,10 @@ codes! {
         "A JSON file in a folder declares no workflow and is passed over.",
         "Add `ref` and `schedule`, or list the file in `.ignore`.",
         r#"{"name": "x"}"#;
+    TooManyWarnings, "too-many-warnings", Warning:
+        "The text has more warnings than are told, and no errors among the rest.",
+        "Change what those that are told name, and check again.",
+        "a project with 200,000 schedules `{\"every\": \"7d\"}`";
     MissingZone, "missing-zone", Warning:
         "A calendar cadence has no time zone.",
         "Say so with \"timezone\": \"UTC\", or name a zone.",
@@ -197,6 +205,10 @@ codes! {
         "A time of day falls into a clock change of its zone within two years.",
         "Nothing needs to be done if the result suits; else move the time, or set `dst`.",
         r#"{"every": {"day": {"at": "02:30"}}, "timezone": "Europe/Amsterdam"}"#;
+    TooManyNotes, "too-many-notes", Note:
+        "The text has more notes than are told, and no warnings or errors among the rest.",
+        "Nothing needs to be done.",
+        "a project with 200,000 schedules at 02:30 in Amsterdam";
 }
 
 impl Code {

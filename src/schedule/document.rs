@@ -56,12 +56,14 @@ impl Documents {
 /// Reads all workflows of a text, and notes all their faults. With `today`, what is worth knowing
 /// about the next two years is noted too.
 pub fn read_documents(text: &str, form: Form, today: Option<Instant>) -> Documents {
-    let mut reader = Reader { today, documents: Documents::default() };
+    let mut reader = Reader { faults: Faults::new(today), documents: Documents::default() };
     match syntax::parse::<Ours<'_>>(text) {
         Ok(Ours(root)) => reader.read_root(&root, form),
         Err(fault) => reader.documents.faults.push(fault),
     }
-    reader.documents
+    let Reader { faults, mut documents } = reader;
+    documents.faults.extend(faults.closing(text.len()));
+    documents
 }
 
 /// Reads one schedule by itself, `Document::pointer` and the pointers of its faults being those
@@ -71,7 +73,9 @@ pub fn read_schedule(json: &str, today: Option<Instant>) -> Document {
     let (declaration, found) = match syntax::parse::<Value<'_>>(json) {
         Ok(value) => {
             let declaration = reader::read(&value, &Place::ROOT, &mut faults);
-            (declaration, faults.into_found(&Place::ROOT))
+            let mut found = faults.take();
+            found.extend(faults.closing(json.len()));
+            (declaration, found)
         }
         Err(fault) => (None, vec![fault]),
     };
@@ -79,7 +83,7 @@ pub fn read_schedule(json: &str, today: Option<Instant>) -> Document {
 }
 
 struct Reader {
-    today: Option<Instant>,
+    faults: Faults,
     documents: Documents,
 }
 
@@ -88,35 +92,34 @@ type Members<'v> = [(Cow<'v, str>, Value<'v>)];
 
 impl Reader {
     fn read_root(&mut self, root: &Value<'_>, form: Form) {
-        let mut faults = Faults::new(self.today);
         let place = Place::ROOT;
         let members: &Members<'_> = match root {
             Value::Object(members) => members,
             _ => &[],
         };
         for key in ours::KEYS {
-            note_repeats(members, key, &place, &mut faults);
+            note_repeats(members, key, &place, &mut self.faults);
         }
         let [reference, schedule, workflows] = ours::KEYS.map(|key| get(members, key));
         match (workflows, reference.or(schedule)) {
             (None, None) => self.read_foreign(root, members),
-            (None, Some(_)) => self.read_workflow(reference, schedule, members, faults),
+            (None, Some(_)) => self.read_workflow(reference, schedule, members),
             (Some(_), Some(_)) => {
                 let message = "a document declares one workflow or `workflows`, not both";
                 let hint = "move the workflow into `workflows`".to_owned();
                 let place = place.key("workflows");
-                faults.key(&place, Code::OneOf, message.to_owned(), hint);
-                self.documents.faults = faults.into_found(&Place::ROOT);
+                self.faults.key(&place, Code::OneOf, message.to_owned(), hint);
+                self.documents.faults = self.faults.take();
             }
             (Some(_), None) if form == Form::Line => {
                 let message = "a line holds one workflow document, not a project".to_owned();
                 let hint = "write {\"ref\": …, \"schedule\": …} on a line of its own".to_owned();
-                faults.key(&place.key("workflows"), Code::OneOf, message, hint);
-                self.documents.faults = faults.into_found(&Place::ROOT);
+                self.faults.key(&place.key("workflows"), Code::OneOf, message, hint);
+                self.documents.faults = self.faults.take();
             }
             (Some(workflows), None) => {
-                self.read_project(workflows, &mut faults);
-                self.documents.faults = faults.into_found(&Place::ROOT);
+                self.documents.faults = self.faults.take();
+                self.read_project(workflows);
             }
         }
     }
@@ -129,9 +132,8 @@ impl Reader {
         };
         let hint = near_miss(members, &ours::KEYS)
             .unwrap_or_else(|| "write {\"ref\": …, \"schedule\": …}".to_owned());
-        let mut faults = Faults::new(None);
-        faults.value(&Place::ROOT, Code::NoWorkflow, message, hint);
-        self.documents.faults = faults.into_found(&Place::ROOT);
+        self.faults.value(&Place::ROOT, Code::NoWorkflow, message, hint);
+        self.documents.faults = self.faults.take();
     }
 
     fn read_workflow(
@@ -139,9 +141,8 @@ impl Reader {
         reference: Option<&Value<'_>>,
         schedule: Option<&Value<'_>>,
         members: &Members<'_>,
-        mut faults: Faults,
     ) {
-        let place = Place::ROOT;
+        let (place, faults) = (Place::ROOT, &mut self.faults);
         let reference = reference.and_then(|value| {
             let place = place.key("ref");
             let Value::String(name) = value else {
@@ -149,25 +150,25 @@ impl Reader {
                 faults.value(&place, Code::BadRef, message, None);
                 return None;
             };
-            read_reference(name, &place, Part::Value, &mut faults)
+            read_reference(name, &place, Part::Value, faults)
         });
-        let declaration = read_declaration(schedule, members, &place, &mut faults);
-        self.push(reference, declaration, &place, faults);
+        let declaration = read_declaration(schedule, members, &place, faults);
+        self.push(reference, declaration, &place);
     }
 
-    fn read_project(&mut self, workflows: &Value<'_>, faults: &mut Faults) {
+    fn read_project(&mut self, workflows: &Value<'_>) {
         let place = Place::ROOT.key("workflows");
         let Value::Object(entries) = workflows else {
             let message = format!("`workflows` is an object by ref, not {}", workflows.kind());
             let hint = "write {\"workflows\": {\"<ref>\": {\"schedule\": …}}}".to_owned();
-            faults.value(&place, Code::WrongType, message, hint);
+            self.faults.value(&place, Code::WrongType, message, hint);
+            self.documents.faults.extend(self.faults.take());
             return;
         };
         let mut seen = HashSet::with_capacity(entries.len());
         let mut repeats = HashMap::new();
         for (key, entry) in entries {
-            let mut faults = Faults::new(self.today);
-            let place = place.key(key);
+            let (place, faults) = (place.key(key), &mut self.faults);
             if !seen.insert(key) {
                 let nth: &mut usize = repeats.entry(key).or_default();
                 *nth += 1;
@@ -175,12 +176,12 @@ impl Reader {
                 let hint = Some("rename one of them".to_owned());
                 faults.note(&place, Part::Repeat { nth: *nth }, Code::DuplicateRef, message, hint);
                 // A pointer names the first of them, so nothing inside this one can be told.
-                self.push(None, None, &place, faults);
+                self.push(None, None, &place);
                 continue;
             }
-            let reference = read_reference(key, &place, Part::Key, &mut faults);
-            let declaration = read_entry(key, entry, &place, &mut faults);
-            self.push(reference, declaration, &place, faults);
+            let reference = read_reference(key, &place, Part::Key, faults);
+            let declaration = read_entry(key, entry, &place, faults);
+            self.push(reference, declaration, &place);
         }
     }
 
@@ -189,10 +190,9 @@ impl Reader {
         reference: Option<Reference>,
         declaration: Option<Declaration>,
         place: &Place<'_>,
-        faults: Faults,
     ) {
-        let declaration = declaration.filter(|_| faults.errors() == 0);
-        let faults = faults.into_found(place);
+        let declaration = declaration.filter(|_| self.faults.errors() == 0);
+        let faults = self.faults.take();
         let pointer = place.pointer();
         self.documents.documents.push(Document { reference, declaration, pointer, faults });
     }

@@ -1,6 +1,7 @@
 //! What is wrong with a document, as data: where, what, and what to write instead.
 
 use std::fmt::Write as _;
+use std::mem;
 
 use crate::time::Instant;
 
@@ -35,7 +36,7 @@ pub enum Part {
         /// How many members of that name come before it.
         nth: usize,
     },
-    /// The text itself at a byte offset, where it is no JSON.
+    /// The text itself at a byte offset: where it is no JSON, or at its end.
     Byte {
         /// The offset.
         at: usize,
@@ -92,23 +93,45 @@ impl<'a> Place<'a> {
     }
 }
 
-/// Most faults of one workflow that are told.
-pub(super) const FAULTS_AT_MOST: usize = 100;
+/// Most faults of one text that are told.
+const FAULTS_AT_MOST: usize = 100_000;
 
-/// The faults of one workflow as they are found.
+/// The faults of one text as they are found, workflow by workflow.
 #[derive(Default)]
 pub(super) struct Faults {
+    /// Those of the workflow that is being read.
     found: Vec<Fault>,
-    /// Faults past the limit are only counted.
-    untold: usize,
+    /// How many errors it has.
     errors: usize,
+    /// How many faults of the text may still be told.
+    left: usize,
+    /// Faults past the limit are only counted.
+    untold: Untold,
     /// What depends on today's date is looked for from here on.
     pub(super) today: Option<Instant>,
 }
 
+/// How many faults of a text are not told.
+#[derive(Default)]
+struct Untold {
+    errors: usize,
+    warnings: usize,
+    notes: usize,
+}
+
+impl Untold {
+    fn count(&mut self, severity: Severity) {
+        match severity {
+            Severity::Error => self.errors += 1,
+            Severity::Warning => self.warnings += 1,
+            Severity::Note => self.notes += 1,
+        }
+    }
+}
+
 impl Faults {
     pub(super) fn new(today: Option<Instant>) -> Faults {
-        Faults { today, ..Faults::default() }
+        Faults { today, left: FAULTS_AT_MOST, ..Faults::default() }
     }
 
     /// Notes that the value at `place` is at fault.
@@ -140,19 +163,44 @@ impl Faults {
         self.note(&place.key(key), Part::Repeat { nth }, Code::DuplicateKey, message, hint);
     }
 
-    /// How many errors were found so far.
+    /// How many errors were found so far in the workflow that is being read.
     pub(super) fn errors(&self) -> usize {
         self.errors
     }
 
-    /// Everything that was found about the workflow at `place`.
-    pub(super) fn into_found(mut self, place: &Place<'_>) -> Vec<Fault> {
-        if self.untold > 0 {
-            let message = format!("there are {} faults more", self.untold);
-            let (pointer, code) = (place.pointer(), Code::TooManyFaults);
-            self.found.push(Fault { code, pointer, part: Part::Value, message, hint: None });
-        }
-        self.found
+    /// Whether nothing more can be told, so that a fault needs no words.
+    pub(super) fn is_full(&self) -> bool {
+        self.left == 0
+    }
+
+    /// Everything that was found about the workflow that was read; the next one begins.
+    pub(super) fn take(&mut self) -> Vec<Fault> {
+        self.errors = 0;
+        mem::take(&mut self.found)
+    }
+
+    /// The fault that says how many are not told, as bad as the worst of them. It stands at the end
+    /// of the text, at `end`.
+    pub(super) fn closing(&self, end: usize) -> Option<Fault> {
+        let Untold { errors, warnings, notes } = self.untold;
+        let (code, message) = match (errors, warnings, notes) {
+            (0, 0, 0) => return None,
+            (0, 0, _) => (Code::TooManyNotes, format!("there are {notes} notes more")),
+            (0, ..) => (
+                Code::TooManyWarnings,
+                format!("there are {} faults more, none of them an error", warnings + notes),
+            ),
+            _ => (
+                Code::TooManyFaults,
+                format!(
+                    "there are {} faults more, {errors} of them errors",
+                    errors + warnings + notes
+                ),
+            ),
+        };
+        let hint = Some("repair those that are told, and check again".to_owned());
+        let (pointer, part) = (String::new(), Part::Byte { at: end });
+        Some(Fault { code, pointer, part, message, hint })
     }
 
     pub(super) fn note(
@@ -163,12 +211,18 @@ impl Faults {
         message: String,
         hint: Option<String>,
     ) {
-        self.errors += usize::from(code.severity() == Severity::Error);
-        if self.found.len() < FAULTS_AT_MOST {
-            self.found.push(Fault { code, pointer: place.pointer(), part, message, hint });
-        } else {
-            self.untold += 1;
+        if self.is_full() {
+            return self.count(code);
         }
+        self.left -= 1;
+        self.errors += usize::from(code.severity() == Severity::Error);
+        self.found.push(Fault { code, pointer: place.pointer(), part, message, hint });
+    }
+
+    /// Notes a fault that cannot be told any more.
+    pub(super) fn count(&mut self, code: Code) {
+        self.errors += usize::from(code.severity() == Severity::Error);
+        self.untold.count(code.severity());
     }
 }
 
@@ -182,9 +236,31 @@ pub(super) fn nearest<'c>(
         return None;
     }
     let lower = word.to_lowercase();
-    let distance = |candidate: &str| strsim::damerau_levenshtein(&lower, &candidate.to_lowercase());
-    let nearest = candidates.into_iter().map(|candidate| (distance(candidate), candidate)).min();
+    let mut at_most = 1 + lower.chars().count() / 4;
+    let mut nearest = None;
+    for candidate in candidates {
+        if letters_apart(&lower, candidate) > at_most {
+            continue;
+        }
+        let distance = strsim::osa_distance(&lower, &candidate.to_lowercase());
+        if distance <= at_most {
+            nearest = Some(candidate);
+            // Only what is nearer still counts from here on.
+            let Some(nearer) = distance.checked_sub(1) else { break };
+            at_most = nearer;
+        }
+    }
     nearest
-        .filter(|(distance, _)| *distance <= 1 + word.chars().count() / 4)
-        .map(|(_, candidate)| candidate)
+}
+
+/// How many letters one of two words has that the other has not, whatever their order: never more
+/// than the distance between the two, and found without comparing them letter by letter.
+fn letters_apart(word: &str, candidate: &str) -> usize {
+    let mut surplus = [0_i32; 32];
+    // Letters of both cases share their five low bits.
+    let bucket = |char: char| (u32::from(char) % 32) as usize;
+    word.chars().for_each(|char| surplus[bucket(char)] += 1);
+    candidate.chars().for_each(|char| surplus[bucket(char)] -= 1);
+    let of_sign = |sign: i32| surplus.iter().map(|count| (count * sign).max(0)).sum::<i32>();
+    of_sign(1).max(of_sign(-1)).unsigned_abs() as usize
 }

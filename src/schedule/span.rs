@@ -34,8 +34,8 @@ struct Wanted<'f> {
     value: Vec<usize>,
     /// Faults of the key before it.
     key: Vec<usize>,
-    /// Faults of the keys of later members of the same name: how many come before, which fault.
-    repeats: Vec<(usize, usize)>,
+    /// Faults of the keys of later members of the same name, by how many come before.
+    repeats: HashMap<usize, Vec<usize>>,
     /// Faults of its members and items.
     inside: HashMap<Cow<'f, str>, Wanted<'f>>,
 }
@@ -50,7 +50,7 @@ impl<'f> Wanted<'f> {
             // The root has no key.
             Part::Key if pointer.is_empty() => wanted.value.push(fault),
             Part::Key => wanted.key.push(fault),
-            Part::Repeat { nth } => wanted.repeats.push((nth, fault)),
+            Part::Repeat { nth } => wanted.repeats.entry(nth).or_default().push(fault),
             Part::Value | Part::Byte { .. } => wanted.value.push(fault),
         }
     }
@@ -129,7 +129,7 @@ impl Scanner<'_, '_> {
                 continue;
             };
             let nth = seen.entry(name).or_default();
-            for &(_, fault) in inner.repeats.iter().filter(|(wanted, _)| wanted == nth) {
+            for &fault in inner.repeats.get(nth).into_iter().flatten() {
                 self.ranges[fault] = key.clone();
             }
             *nth += 1;
@@ -179,7 +179,7 @@ impl Scanner<'_, '_> {
         range: Range<usize>,
     ) {
         for (_, missing) in wanted.inside.iter().filter(|(name, _)| !seen.contains_key(&***name)) {
-            let repeats = missing.repeats.iter().map(|(_, fault)| fault);
+            let repeats = missing.repeats.values().flatten();
             for &fault in missing.value.iter().chain(&missing.key).chain(repeats) {
                 self.ranges[fault] = range.clone();
             }

@@ -66,18 +66,20 @@ pub(super) enum Origin {
 }
 
 impl Files {
-    /// Finds the files of some paths. A file that several of them mean counts once.
-    pub(super) fn find(paths: &[PathBuf]) -> Result<Files, InputError> {
+    /// Finds the files of some paths, and says of each path why it has none. A file that several of
+    /// them mean counts once.
+    pub(super) fn find(paths: &[PathBuf]) -> (Files, Vec<Option<InputError>>) {
         let mut files = Files::default();
+        let mut errors = Vec::with_capacity(paths.len());
         for path in paths {
             let start = files.all.len();
-            files.add(path)?;
+            errors.push(files.add(path).err());
             files.arguments.push(start..files.all.len());
         }
         if paths.len() > 1 {
             files.keep_first_of_each();
         }
-        Ok(files)
+        (files, errors)
     }
 
     /// The indices of the files of a path.

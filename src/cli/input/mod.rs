@@ -43,7 +43,7 @@ pub(super) enum Event<'t> {
     Text(Text<'t>),
     /// A text of before once more, with refs that other documents declare too as its only faults.
     Duplicates(Text<'t>),
-    /// A file that cannot be read; the others are read all the same.
+    /// A path that cannot be read, or holds no document; the others are read all the same.
     Unreadable(InputError),
 }
 
@@ -94,6 +94,15 @@ impl InputError {
         }
     }
 
+    /// The path, as people know it.
+    pub(super) fn path(&self) -> &str {
+        match self {
+            InputError::Missing(path) | InputError::NoDocument(path) => path,
+            InputError::Unreadable { file, .. } => file,
+            InputError::BadGlob { pattern, .. } => pattern,
+        }
+    }
+
     /// What to do about it.
     pub(super) fn hint(&self) -> Option<&'static str> {
         match self {
@@ -109,8 +118,8 @@ impl InputError {
 /// sorted by name; then of the refs that were declared twice.
 ///
 /// # Errors
-/// A path that is missing or holds no document, and whatever `each` returns.
-pub(super) fn read<E: From<InputError>>(
+/// Whatever `each` returns.
+pub(super) fn read<E>(
     request: &Request<'_>,
     stdin: &mut dyn Read,
     each: &mut dyn FnMut(Event<'_>) -> Result<(), E>,
@@ -119,14 +128,16 @@ pub(super) fn read<E: From<InputError>>(
         each(Event::Text(schedule_text(schedule, request.today)))?;
         return Ok(Tally { files: 1, ignored: Vec::new() });
     }
-    let mut reader = Reader {
-        today: request.today,
-        files: Files::find(request.paths)?,
-        refs: Refs::default(),
-        read: 0,
-    };
+    let mut reader =
+        Reader { today: request.today, files: Files::default(), refs: Refs::default(), read: 0 };
+    let (files, unfound) = Files::find(request.paths);
+    reader.files = files;
+    let mut unfound = unfound.into_iter();
     for (index, path) in request.paths.iter().enumerate() {
-        reader.read_path(index, path, stdin, each)?;
+        match unfound.next().flatten() {
+            Some(error) => each(Event::Unreadable(error))?,
+            None => reader.read_path(index, path, stdin, each)?,
+        }
     }
     reader.tell_duplicates(each)?;
     Ok(Tally { files: reader.read, ignored: reader.files.ignored })
@@ -148,7 +159,7 @@ struct Reader {
 
 impl Reader {
     /// Reads the files of one path.
-    fn read_path<E: From<InputError>>(
+    fn read_path<E>(
         &mut self,
         argument: usize,
         path: &Path,
@@ -170,7 +181,7 @@ impl Reader {
         }
         match holds {
             Holds::Nothing if self.files.is_repeat(argument) => Ok(()),
-            Holds::Nothing => Err(InputError::NoDocument(files::shown(path)).into()),
+            Holds::Nothing => each(Event::Unreadable(InputError::NoDocument(files::shown(path)))),
             Holds::Something => Ok(()),
         }
     }

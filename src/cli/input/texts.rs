@@ -12,8 +12,8 @@ use crate::schedule::{Code, Fault, Form, Part};
 
 use super::files::{Content, File, FileForm};
 
-/// The longest JSON text, in bytes: 256 MiB.
-const TEXT_BYTES_AT_MOST: u64 = 256 * 1024 * 1024;
+/// The longest JSON text, in bytes: 16 MiB. Lines of JSON Lines are texts of their own.
+const TEXT_BYTES_AT_MOST: u64 = 16 * 1024 * 1024;
 
 /// So much of what can be read only once is kept in memory, and more of it on disk.
 const KEPT_BYTES: usize = 4 * 1024 * 1024;

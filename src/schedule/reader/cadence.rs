@@ -13,6 +13,9 @@ use crate::time::{
 use super::object::Object;
 use super::{advice, described, read_duration};
 
+/// The longest list: each second of a day, once.
+const ITEMS_AT_MOST: usize = 86_400;
+
 const CADENCES: &[&str] = &["day", "week", "month", "cron"];
 
 /// What `every` says.
@@ -170,6 +173,12 @@ fn one_or_more<'v, T>(
             "the list is empty".to_owned(),
             "name at least one".to_owned(),
         );
+        return None;
+    }
+    if items.len() > ITEMS_AT_MOST {
+        let message =
+            format!("the list has {} items, and no more than {ITEMS_AT_MOST} differ", items.len());
+        faults.value(place, Code::BadList, message, "name each item once".to_owned());
         return None;
     }
     let read: Vec<Option<T>> = items

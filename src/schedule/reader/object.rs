@@ -1,9 +1,10 @@
 //! An object with a known set of keys.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use crate::schedule::code::Code;
-use crate::schedule::fault::{Faults, Place, nearest};
+use crate::schedule::fault::{Faults, Part, Place, nearest};
 use crate::schedule::raw::{Value, shown};
 
 use super::{advice, described};
@@ -24,14 +25,22 @@ impl<'v, 'p> Object<'v, 'p> {
         faults: &mut Faults,
     ) -> Object<'v, 'p> {
         let mut given = vec![0; known.len()];
+        let mut strangers = HashMap::new();
         for (key, _) in entries {
             let Some(index) = known.iter().position(|name| name == key) else {
+                if faults.is_full() {
+                    faults.count(Code::UnknownKey);
+                    continue;
+                }
+                let nth: &mut usize = strangers.entry(&**key).or_default();
+                let part = if *nth == 0 { Part::Key } else { Part::Repeat { nth: *nth } };
+                *nth += 1;
                 let message = format!("there is no key `{}` here", shown(key));
                 let hint = match nearest(key, known.iter().copied()) {
                     Some(key) => format!("did you mean `{key}`?"),
                     None => format!("the keys here are {}", list(known)),
                 };
-                faults.key(&place.key(key), Code::UnknownKey, message, hint);
+                faults.note(&place.key(key), part, Code::UnknownKey, message, Some(hint));
                 continue;
             };
             if given[index] > 0 {

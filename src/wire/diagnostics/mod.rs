@@ -211,17 +211,18 @@ pub fn reporter<'w>(
 /// The workflows of a text as cases. Places are computed only where there is a fault.
 pub fn cases<'a>(source: Source<'a>, documents: &'a Documents) -> Vec<Case<'a>> {
     let mut cases = Vec::with_capacity(documents.documents.len() + 1);
-    if !documents.faults.is_empty() {
-        cases.push(case(source, None, None, &documents.faults));
-    }
     for document in &documents.documents {
         let workflow = document.reference.as_ref().map(|reference| reference.as_str());
         let name = workflow.or(Some(&document.pointer)).filter(|name| !name.is_empty());
         cases.push(case(source, name, workflow, &document.faults));
     }
+    // Last, because it may say what was left out of the others.
+    if !documents.faults.is_empty() {
+        cases.push(case(source, None, None, &documents.faults));
+    }
     let faults = || {
         let inside = documents.documents.iter().flat_map(|document| &document.faults);
-        documents.faults.iter().chain(inside)
+        inside.chain(&documents.faults)
     };
     if faults().next().is_some() {
         let ranges = locate(source.text, faults());
