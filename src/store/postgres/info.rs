@@ -6,7 +6,7 @@ use crate::store::{StoreError, checksum};
 use crate::time::Instant;
 
 use super::columns::Columns;
-use super::transaction::{PostgresTransaction, Reach};
+use super::transaction::{Access, PostgresTransaction};
 
 const TABLE: &str = "store_info";
 
@@ -32,7 +32,7 @@ impl PostgresTransaction<'_> {
 
     pub(super) fn write_info(&mut self, info: &StoreInfo) -> Result<(), StoreError> {
         self.writing(TABLE)?;
-        if self.reach() == Reach::Everything {
+        if self.access == Access::Alone {
             self.execute(TABLE, "DELETE FROM store_info WHERE id > 0", &[])?;
             return self.put_info(0, info);
         }

@@ -32,6 +32,15 @@ macro_rules! on_every_store {
                 super::$check(&mut windowpane::store::sqlite::SqliteStore::open(&path).unwrap());
             })+
         }
+
+        #[cfg(feature = "postgres")]
+        mod on_postgres {
+            $(#[test]
+            fn $check() {
+                let Some(schema) = crate::postgres::scratch() else { return };
+                super::$check(&mut schema.open());
+            })+
+        }
     };
 }
 use on_every_store;
