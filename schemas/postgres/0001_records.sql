@@ -102,7 +102,7 @@ CREATE TABLE run (
     claimed_ms bigint,
     ended_ms bigint,
     outcome bigint CHECK (outcome BETWEEN 0 AND 3), -- 0 succeeded, 1 failed, 2 released, 3 expired
-    error text,
+    error bytea,              -- UTF-8; a text here may hold any character but NUL
     output text,              -- JSON
     checksum bigint NOT NULL,
     PRIMARY KEY (occurrence_ms, workflow_id, request_id),
@@ -139,7 +139,7 @@ CREATE TABLE attempt (
     claimed_ms bigint NOT NULL,
     ended_ms bigint NOT NULL,
     outcome bigint NOT NULL CHECK (outcome BETWEEN 0 AND 3), -- as in run
-    error text,
+    error bytea,
     checksum bigint NOT NULL,
     PRIMARY KEY (occurrence_ms, workflow_id, request_id, token),
     FOREIGN KEY (occurrence_ms, workflow_id, request_id)

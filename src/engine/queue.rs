@@ -265,10 +265,12 @@ impl<'a> Queue<'a> {
             OpenState::Claimed => &mut self.expired,
             OpenState::Pending => &mut self.pending,
         };
-        pages.fill(
-            |last, page| tx.open_runs(state, now, last, page),
+        let taken = pages.fill(
+            |last, page| tx.take_open_runs(state, now, last, page),
             |run| wanted.takes(&run.reference, run.trigger()),
-        )
+        )?;
+        self.note_taken(tx, taken);
+        Ok(())
     }
 
     fn fill_due(&mut self, tx: &mut dyn Transaction) -> Result<(), EngineError> {
@@ -276,15 +278,32 @@ impl<'a> Queue<'a> {
             return Ok(());
         }
         let (now, latest_turn, wanted) = (self.now, self.latest_turn, self.wanted);
-        self.due.fill(
+        let taken = self.due.fill(
             |last, page| {
                 let after =
                     last.and_then(|last| Some((last.progress.due?.turn, last.reference.as_str())));
-                tx.due_workflows(after, latest_turn, now, page)
+                tx.take_due_workflows(after, latest_turn, now, page)
             },
             |workflow| (wanted.matches)(&workflow.reference),
-        )
+        )?;
+        self.note_taken(tx, taken);
+        Ok(())
     }
+
+    /// What was known of live claims is not known of workflows that were taken since, where others
+    /// write meanwhile.
+    fn note_taken(&mut self, tx: &dyn Transaction, taken: Taken) {
+        if taken == Taken::More && !tx.is_alone() {
+            self.live.read_again();
+        }
+    }
+}
+
+/// Whether rows were read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Taken {
+    Nothing,
+    More,
 }
 
 /// Where the next run may come from. On equal turns and refs the earlier variant goes first.
@@ -329,14 +348,16 @@ impl<T: Clone> Pages<T> {
         &mut self,
         mut read: impl FnMut(Option<&T>, usize) -> Result<Vec<T>, StoreError>,
         wanted: impl Fn(&T) -> bool,
-    ) -> Result<(), EngineError> {
+    ) -> Result<Taken, EngineError> {
+        let mut taken = Taken::Nothing;
         while self.rows.is_empty() && !self.ended {
+            taken = Taken::More;
             let page = read(self.last.as_ref(), self.page)?;
             self.ended = page.len() < self.page;
             self.page = (4 * self.page).min(PAGE_AT_MOST);
             self.last = page.last().cloned().or(self.last.take());
             self.rows.extend(page.into_iter().filter(&wanted));
         }
-        Ok(())
+        Ok(taken)
     }
 }

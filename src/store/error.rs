@@ -166,15 +166,15 @@ impl StoreError {
                 Some("keep the file for diagnosis, and restore a backup")
             }
             StoreError::NoStore { .. } => Some("`sync` makes one"),
-            StoreError::Unreachable { .. } => {
-                Some("see that the server runs and can be reached; the same command may be given again")
-            }
+            StoreError::Unreachable { .. } => Some(
+                "see that the server runs and can be reached; the same command may be given again",
+            ),
             StoreError::LoginRefused { .. } => {
                 Some("check the user, the password and the database in the URL, and pg_hba.conf")
             }
-            StoreError::RightDenied { .. } => {
-                Some("GRANT the user CREATE on the database, or make the schema and its owner beforehand")
-            }
+            StoreError::RightDenied { .. } => Some(
+                "GRANT the user CREATE on the database, or make the schema and its owner beforehand",
+            ),
             StoreError::ReadOnlyServer { .. } => Some("name the primary, not a replica"),
             StoreError::BadAddress { .. } => Some(
                 "postgres://USER:PASSWORD@HOST:PORT/DATABASE?schema=NAME&sslmode=verify-full; write \

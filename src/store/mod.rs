@@ -5,6 +5,8 @@
 //! time it is.
 
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod between;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod checksum;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod codes;

@@ -28,7 +28,7 @@ const SELECT: &str =
 const INSERT: &str = "INSERT INTO attempt (occurrence_ms, workflow_id, request_id, token, number,
     worker, claimed_ms, ended_ms, outcome, error, checksum)
     SELECT given.* FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[], $5::bigint[],
-        $6::text[], $7::bigint[], $8::bigint[], $9::bigint[], $10::text[], $11::bigint[])
+        $6::text[], $7::bigint[], $8::bigint[], $9::bigint[], $10::bytea[], $11::bigint[])
         AS given (occurrence_ms, workflow_id, request_id, token, number, worker, claimed_ms,
         ended_ms, outcome, error, checksum)
     JOIN run USING (occurrence_ms, workflow_id, request_id)
@@ -58,8 +58,8 @@ impl PostgresTransaction<'_> {
             attempts.iter().map(|(key, _)| key.request_id.as_str()).collect();
         let workers: Vec<&str> =
             attempts.iter().map(|(_, attempt)| attempt.worker.as_str()).collect();
-        let errors: Vec<Option<&str>> =
-            attempts.iter().map(|(_, attempt)| attempt.error.as_deref()).collect();
+        let errors: Vec<Option<&[u8]>> =
+            attempts.iter().map(|(_, attempt)| error_of(attempt)).collect();
         let added = self.rows(
             TABLE,
             INSERT,
@@ -93,6 +93,11 @@ impl PostgresTransaction<'_> {
     }
 }
 
+/// What a worker said may hold any character, NUL included.
+pub(super) fn error_of(attempt: &Attempt) -> Option<&[u8]> {
+    attempt.error.as_deref().map(str::as_bytes)
+}
+
 pub(super) fn read_key(columns: &mut Columns<'_>) -> Result<RunKey, StoreError> {
     Ok(RunKey {
         occurrence: columns.instant()?,
@@ -110,7 +115,7 @@ pub(super) fn read_attempt(columns: &mut Columns<'_>) -> Result<Attempt, StoreEr
         claimed: columns.instant()?,
         ended: columns.instant_or_none()?,
         outcome: columns.code_or_none()?,
-        error: columns.value()?,
+        error: columns.text_from_bytes()?,
     };
     columns.check(checksum::of_attempt(&key, &attempt), || {
         format!("{} of workflow {}, token {}", key.occurrence, key.workflow.0, attempt.token)

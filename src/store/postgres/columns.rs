@@ -34,6 +34,13 @@ impl<'r> Columns<'r> {
         self.value()
     }
 
+    /// A text that is kept as its bytes, since it may hold a NUL character.
+    pub(super) fn text_from_bytes(&mut self) -> Result<Option<String>, StoreError> {
+        let bytes: Option<Vec<u8>> = self.value()?;
+        let text = bytes.map(String::from_utf8).transpose();
+        text.map_err(|_| self.damage("a text is not UTF-8".to_owned()))
+    }
+
     pub(super) fn small(&mut self) -> Result<u32, StoreError> {
         let number = self.number()?;
         u32::try_from(number).map_err(|_| self.damage(format!("`{number}` is out of range")))

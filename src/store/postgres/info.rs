@@ -37,9 +37,8 @@ impl PostgresTransaction<'_> {
             return self.put_info(0, info);
         }
         let before = self.find_info()?;
-        let is_further_only = before.is_some_and(|before| {
-            StoreInfo { last_planned: info.last_planned, ..before } == *info
-        });
+        let is_further_only = before
+            .is_some_and(|before| StoreInfo { last_planned: info.last_planned, ..before } == *info);
         if !is_further_only {
             // Beside other claims nothing but the tz database version can change, and to the same.
             return self.put_info(0, info);

@@ -62,8 +62,10 @@ fn version(
     address: &Address,
 ) -> Result<Option<i64>, StoreError> {
     let fault = |error: postgres::Error| Fault::of_server(&address.name, &error);
-    let foreign =
-        |problem: &str| StoreError::Foreign { path: address.name.clone(), problem: problem.to_owned() };
+    let foreign = |problem: &str| StoreError::Foreign {
+        path: address.name.clone(),
+        problem: problem.to_owned(),
+    };
     let mut holds = |sql: &str| -> Result<bool, StoreError> {
         transaction.query_one(sql, &[&address.schema]).map(|row| row.get(0)).map_err(fault)
     };

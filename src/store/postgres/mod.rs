@@ -14,6 +14,7 @@ mod skips;
 mod tls;
 mod transaction;
 mod url;
+mod verify;
 mod workflows;
 
 use std::fmt;
@@ -23,7 +24,7 @@ use postgres::{Client, SimpleQueryMessage};
 
 use crate::time::Instant;
 
-use super::{Missing, Store, StoreError, Transaction};
+use super::{Finding, Missing, Store, StoreError, Transaction};
 use fault::Fault;
 use transaction::{Access, PostgresTransaction, Statements};
 use url::Address;
@@ -100,7 +101,22 @@ impl PostgresStore {
         let address = Address::parse(url)?;
         let mut client = open::connect(&address, options)?;
         migrate::open(&mut client, &address, options.missing)?;
-        Ok(PostgresStore { address, options: options.clone(), client, statements: Statements::new() })
+        Ok(PostgresStore {
+            address,
+            options: options.clone(),
+            client,
+            statements: Statements::new(),
+        })
+    }
+
+    /// Checks the whole store on one snapshot: every row against its checksum, and what rows of
+    /// different tables must hold between them. An empty list is a sound store; at most 1,000
+    /// findings are gathered. The files of the server are its own concern: see `pg_amcheck`.
+    ///
+    /// # Errors
+    /// What keeps the check from being carried out. What is wrong with the store is a finding.
+    pub fn verify(&mut self) -> Result<Vec<Finding>, StoreError> {
+        verify::verify(&mut self.begin(Access::Read)?)
     }
 
     fn begin(&mut self, access: Access) -> Result<PostgresTransaction<'_>, StoreError> {

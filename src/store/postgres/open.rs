@@ -44,7 +44,8 @@ pub(super) fn connect(address: &Address, options: &Options) -> Result<Client, St
 
 fn check_server(client: &mut Client, address: &Address) -> Result<(), StoreError> {
     let fault = |error: postgres::Error| Fault::of_server(&address.name, &error);
-    let unfit = |problem: String| Err(StoreError::Unavailable { path: address.name.clone(), problem });
+    let unfit =
+        |problem: String| Err(StoreError::Unavailable { path: address.name.clone(), problem });
     let select = "SELECT current_setting('server_version_num')::int, getdatabaseencoding()::text";
     let row = client.query_one(select, &[]).map_err(fault)?;
     let (version, encoding): (i32, String) = (row.get(0), row.get(1));

@@ -2,13 +2,11 @@
 
 use crate::plan::Run;
 use crate::store::codes::Code;
-use crate::store::record::{
-    Attempt, OpenState, RunFilter, RunKey, RunRecord, RunState,
-};
+use crate::store::record::{Attempt, OpenState, RunFilter, RunKey, RunRecord, RunState};
 use crate::store::{StoreError, checksum};
 use crate::time::{Authored, Instant, Window};
 
-use super::attempts::read_key;
+use super::attempts::{error_of, read_key};
 use super::columns::Columns;
 use super::transaction::{Access, PostgresTransaction, limit};
 
@@ -83,7 +81,7 @@ macro_rules! given {
         "unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::bigint[], $6::bigint[],
             $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[],
             $13::text[], $14::bigint[], $15::bigint[], $16::bigint[], $17::bigint[], $18::bigint[],
-            $19::text[], $20::bigint[], $21::bigint[], $22::bigint[], $23::text[], $24::text[],
+            $19::text[], $20::bigint[], $21::bigint[], $22::bigint[], $23::bytea[], $24::text[],
             $25::bigint[]) AS given (occurrence_ms, workflow_id, request_id, ref, due_ms,
             window_start_ms, window_end_ms, interval_ms, phase_ms, revision, local_ms, resolution,
             tzdb, state, available_ms, attempts, attempt, token, worker, claimed_ms, ended_ms,
@@ -143,9 +141,8 @@ impl PostgresTransaction<'_> {
         let request_id = filter.after.as_ref().map(|(.., request_id)| request_id);
         let count = limit(filter.limit);
         let workflow = filter.workflow.map(|workflow| workflow.0);
-        let values: [&(dyn postgres::types::ToSql + Sync); 8] = [
-            &from_ms, &to_ms, &states, &after_ms, &reference, &request_id, &count, &workflow,
-        ];
+        let values: [&(dyn postgres::types::ToSql + Sync); 8] =
+            [&from_ms, &to_ms, &states, &after_ms, &reference, &request_id, &count, &workflow];
         match workflow {
             None => self.rows(TABLE, SELECT_MATCHING, &values[..7], read_run),
             Some(_) => self.rows(TABLE, SELECT_MATCHING_OF, &values, read_run),
@@ -257,8 +254,8 @@ impl Lists {
         let attempts = || runs.iter().map(|run| run.attempt.as_ref());
         let workers: Vec<Option<&str>> =
             attempts().map(|attempt| attempt.map(|attempt| attempt.worker.as_str())).collect();
-        let errors: Vec<Option<&str>> =
-            attempts().map(|attempt| attempt.and_then(|one| one.error.as_deref())).collect();
+        let errors: Vec<Option<&[u8]>> =
+            attempts().map(|attempt| attempt.and_then(error_of)).collect();
         let outputs: Vec<Option<&str>> = runs.iter().map(|run| run.output.as_deref()).collect();
         statement(&[
             &of(|run| run.key.occurrence.as_ms()),
@@ -326,7 +323,7 @@ fn read_attempt(columns: &mut Columns<'_>) -> Result<Option<Attempt>, StoreError
     let claimed = columns.instant_or_none()?;
     let ended = columns.instant_or_none()?;
     let outcome = columns.code_or_none()?;
-    let error = columns.value()?;
+    let error = columns.text_from_bytes()?;
     match (number, token, worker, claimed) {
         (Some(number), Some(token), Some(worker), Some(claimed)) => {
             Ok(Some(Attempt { number, token, worker, claimed, ended, outcome, error }))

@@ -45,12 +45,8 @@ impl PostgresTransaction<'_> {
     pub(super) fn remove_skips(&mut self, skips: &[SkipRecord]) -> Result<(), StoreError> {
         self.writing(TABLE)?;
         for skip in skips {
-            let values = [
-                skip.workflow.0,
-                skip.first.as_ms(),
-                skip.last.as_ms(),
-                checksum::of_skip(skip),
-            ];
+            let values =
+                [skip.workflow.0, skip.first.as_ms(), skip.last.as_ms(), checksum::of_skip(skip)];
             let [workflow, first_ms, last_ms, checksum] = &values;
             self.change(TABLE, DELETE, &[workflow, first_ms, last_ms, checksum], 1)?;
         }

@@ -17,7 +17,10 @@ use super::url::{Address, Tls};
 /// What encrypts connections to an address.
 pub(super) fn connector(address: &Address) -> Result<MakeRustlsConnect, StoreError> {
     let failed = |problem: String| StoreError::Unavailable { path: address.name.clone(), problem };
-    #[expect(deprecated, reason = "aws-lc-rs, with post-quantum key exchange, needs cmake to build")]
+    #[expect(
+        deprecated,
+        reason = "aws-lc-rs, with post-quantum key exchange, needs cmake to build"
+    )]
     let provider = Arc::new(ring::default_provider());
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()

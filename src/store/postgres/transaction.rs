@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use postgres::fallible_iterator::FallibleIterator;
 use postgres::types::ToSql;
 use postgres::{Client, Row, Statement};
 
@@ -122,6 +123,28 @@ impl<'s> PostgresTransaction<'s> {
         rows.iter().map(|row| read(&mut Columns::new(row, table))).collect()
     }
 
+    /// Does something with each row of a query on `table`, of which few are in memory at a time.
+    pub(super) fn each_row(
+        &mut self,
+        table: &'static str,
+        sql: &'static str,
+        mut work: impl FnMut(&mut Columns<'_>) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        let statement = self.prepare(table, sql)?;
+        let none: [&(dyn ToSql + Sync); 0] = [];
+        let ended = match self.client.query_raw(&statement, none) {
+            Err(error) => Err(error),
+            Ok(mut rows) => loop {
+                match rows.next() {
+                    Ok(Some(row)) => work(&mut Columns::new(&row, table))?,
+                    Ok(None) => break Ok(()),
+                    Err(error) => break Err(error),
+                }
+            },
+        };
+        ended.map_err(|error| self.fault(table, &error))
+    }
+
     /// The first row of a query on `table`, if any.
     pub(super) fn row<T>(
         &mut self,
@@ -160,10 +183,12 @@ impl<'s> PostgresTransaction<'s> {
         for key in given {
             let Some(place) = left.iter().position(|added| *added == key) else {
                 let known = "SELECT id FROM workflow WHERE id = $1";
-                return Err(match self.number_or_none("workflow", known, &[&workflow(&key).0])? {
-                    None => StoreError::Missing { table: "workflow" },
-                    Some(_) => StoreError::Conflict { table },
-                });
+                return Err(
+                    match self.number_or_none("workflow", known, &[&workflow(&key).0])? {
+                        None => StoreError::Missing { table: "workflow" },
+                        Some(_) => StoreError::Conflict { table },
+                    },
+                );
             };
             left.swap_remove(place);
         }
@@ -180,11 +205,7 @@ impl<'s> PostgresTransaction<'s> {
         self.client.query(&statement, values).map_err(|error| self.fault(table, &error))
     }
 
-    fn prepare(
-        &mut self,
-        table: &'static str,
-        sql: &'static str,
-    ) -> Result<Statement, StoreError> {
+    fn prepare(&mut self, table: &'static str, sql: &'static str) -> Result<Statement, StoreError> {
         if let Some(statement) = self.statements.get(sql) {
             return Ok(statement.clone());
         }

@@ -61,8 +61,14 @@ impl Address {
                 "schema" => schema = checked_schema(value)?,
                 "sslmode" => tls = Tls::parse(value)?,
                 "sslrootcert" => root_file = Some(PathBuf::from(value)),
-                "application_name" | "connect_timeout" | "target_session_attrs" | "host"
-                | "port" | "user" | "password" | "dbname" => kept.push(parameter),
+                "application_name"
+                | "connect_timeout"
+                | "target_session_attrs"
+                | "host"
+                | "port"
+                | "user"
+                | "password"
+                | "dbname" => kept.push(parameter),
                 _ if is_whole => {
                     return Err(bad(format!(
                         "it has a parameter `{}`; known are schema, sslmode, sslrootcert, \
@@ -73,13 +79,14 @@ impl Address {
                 _ => return Err(bad("there is an `@` behind its `?`".to_owned())),
             }
         }
-        let plain = if kept.is_empty() { base.to_owned() } else { format!("{base}?{}", kept.join("&")) };
+        let plain =
+            if kept.is_empty() { base.to_owned() } else { format!("{base}?{}", kept.join("&")) };
         let mut config: Config = plain.parse().map_err(|error: postgres::Error| {
             let cause = std::error::Error::source(&error).map(ToString::to_string);
             // Only the name of what is wrong is repeated, never its value.
-            bad(cause.filter(|cause| cause.starts_with("invalid value for option")).unwrap_or_else(
-                || "its parts cannot be told from each other".to_owned(),
-            ))
+            bad(cause
+                .filter(|cause| cause.starts_with("invalid value for option"))
+                .unwrap_or_else(|| "its parts cannot be told from each other".to_owned()))
         })?;
         if config.get_hosts().is_empty() {
             return Err(bad("it names no host".to_owned()));

@@ -25,12 +25,7 @@ pub(super) use columns as workflow_columns;
 
 macro_rules! select {
     ($rest:literal) => {
-        concat!(
-            "SELECT ",
-            columns!(),
-            " FROM workflow JOIN progress ON workflow_id = id ",
-            $rest
-        )
+        concat!("SELECT ", columns!(), " FROM workflow JOIN progress ON workflow_id = id ", $rest)
     };
 }
 

@@ -1,5 +1,8 @@
 //! What only a PostgreSQL server shows. `WINDOWPANE_TEST_POSTGRES` holds the address of one.
 
+mod processes;
+mod verify;
+
 use std::process;
 use std::sync::Once;
 use std::sync::atomic::{AtomicU32, Ordering};

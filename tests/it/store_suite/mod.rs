@@ -8,6 +8,8 @@ mod queue;
 mod runs;
 pub(crate) mod sample;
 mod sharing;
+#[cfg(feature = "postgres")]
+mod sharing_postgres;
 mod size;
 mod skips;
 mod verify;
