@@ -3,6 +3,8 @@
 #![expect(clippy::disallowed_methods, reason = "this is the one place that reads a clock or waits")]
 
 use std::sync::mpsc::Receiver;
+#[cfg(feature = "postgres")]
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::store::record::ClockKind;
@@ -46,6 +48,37 @@ impl Clock for FixedClock {
 
     fn kind(&self) -> ClockKind {
         ClockKind::Test
+    }
+}
+
+/// The clock of a server: as it was last heard, and so much later. Machines whose own clocks are
+/// wrong agree on it. Clones share what they heard; before the first word it is this machine's clock.
+#[cfg(feature = "postgres")]
+#[derive(Debug, Clone, Default)]
+pub struct ServerClock {
+    heard: Arc<Mutex<Option<(Instant, Moment)>>>,
+}
+
+#[cfg(feature = "postgres")]
+impl ServerClock {
+    /// Takes what the server has just said for the present.
+    pub fn hear(&self, now: Instant) {
+        *self.heard.lock().unwrap_or_else(PoisonError::into_inner) = Some((now, Moment::now()));
+    }
+}
+
+#[cfg(feature = "postgres")]
+impl Clock for ServerClock {
+    fn now(&self) -> Instant {
+        let heard = *self.heard.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some((then, since)) = heard else { return SystemClock.now() };
+        let passed = Moment::now().0.saturating_duration_since(since.0).as_millis();
+        let passed_ms = i64::try_from(passed).unwrap_or(i64::MAX);
+        then.checked_add_ms(passed_ms).unwrap_or(Instant::MAX)
+    }
+
+    fn kind(&self) -> ClockKind {
+        ClockKind::System
     }
 }
 

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use crate::clock::{Clock, FixedClock, SystemClock};
 use crate::schedule::Reference;
 use crate::store::record::Trigger;
 use crate::time::{Instant, duration};
@@ -22,16 +21,6 @@ pub(super) struct Common {
     /// The form of the rows on stdout [default: table on a terminal, jsonl elsewhere]
     #[arg(long, value_name = "FORM")]
     pub(super) format: Option<FormatName>,
-}
-
-impl Common {
-    /// The clock that was asked for.
-    pub(super) fn clock(&self) -> Box<dyn Clock> {
-        match self.now {
-            Some(now) => Box::new(FixedClock(now)),
-            None => Box::new(SystemClock),
-        }
-    }
 }
 
 /// The values of `--format`.
@@ -89,7 +78,7 @@ impl Documents {
 /// Where the records are.
 #[derive(Debug, Clone, Args)]
 pub(super) struct Db {
-    /// The store: a SQLite file
+    /// The store: a SQLite file, or postgres://USER:PASSWORD@HOST/DATABASE?schema=NAME
     #[arg(long = "db", value_name = "URL", env = "WINDOWPANE_DB", hide_env_values = true)]
     pub(super) url: String,
 }

@@ -77,7 +77,7 @@ impl Choice {
 }
 
 pub(super) fn claim(mut args: Claim, context: &Context) -> Result<Exit, Failure> {
-    let mut store = store::open(&args.db.url, Access::Existing, &context.console)?;
+    let mut store = store::open(&args.db.url, Access::Existing, context)?;
     args.choice.prefer_names(&mut *store.begin_read()?)?;
     let request = ClaimRequest {
         worker: &args.worker,

@@ -1,6 +1,10 @@
 //! What every command is given.
 
-use crate::clock::Clock;
+#[cfg(feature = "postgres")]
+use crate::clock::ServerClock;
+#[cfg(not(feature = "postgres"))]
+use crate::clock::SystemClock;
+use crate::clock::{Clock, FixedClock};
 
 use super::args::Common;
 use super::console::Console;
@@ -9,12 +13,29 @@ use super::console::Console;
 pub(super) struct Context {
     /// Where `now` comes from.
     pub(super) clock: Box<dyn Clock>,
+    /// What hears of a server's time; unless `--now` says otherwise it is the clock.
+    #[cfg(feature = "postgres")]
+    pub(super) server_clock: ServerClock,
     /// Where it writes.
     pub(super) console: Console,
 }
 
 impl Context {
     pub(super) fn new(common: &Common) -> Context {
-        Context { clock: common.clock(), console: Console::new(common.format) }
+        #[cfg(feature = "postgres")]
+        let server_clock = ServerClock::default();
+        #[cfg(feature = "postgres")]
+        let system_clock = server_clock.clone();
+        #[cfg(not(feature = "postgres"))]
+        let system_clock = SystemClock;
+        Context {
+            clock: match common.now {
+                Some(now) => Box::new(FixedClock(now)),
+                None => Box::new(system_clock),
+            },
+            #[cfg(feature = "postgres")]
+            server_clock,
+            console: Console::new(common.format),
+        }
     }
 }

@@ -33,7 +33,7 @@ pub(super) struct Coverage {
 pub(super) fn coverage(args: Coverage, context: &Context) -> Result<Exit, Failure> {
     let Coverage { db, reference, from, to } = args;
     in_order(from, to)?;
-    let mut store = store::open(&db.url, Access::Existing, &context.console)?;
+    let mut store = store::open(&db.url, Access::Existing, context)?;
     let coverage = engine::coverage(&mut *store, &*context.clock, &reference, from, to)?;
     let percent = coverage.evaluated_millionths().map(percent);
     let mut sheet = context.console.sheet()?;

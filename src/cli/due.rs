@@ -51,7 +51,7 @@ pub(super) fn due(args: Due, context: &Context) -> Result<Exit, Failure> {
 }
 
 fn by_records(url: &str, context: &Context) -> Result<Exit, Failure> {
-    let mut store = store::open(url, Access::Existing, &context.console)?;
+    let mut store = store::open(url, Access::Existing, context)?;
     let due = engine::due(&mut *store, &*context.clock)?;
     let answer = Answer { now: due.now, next_due: due.next_due, skipped: due.skipped.len() };
     let runs = due.runs.iter().map(|run| {

@@ -32,7 +32,7 @@ pub(super) struct Explain {
 pub(super) fn explain(args: Explain, context: &Context) -> Result<Exit, Failure> {
     let Explain { db, reference, from, to } = args;
     in_order(from, to)?;
-    let mut store = store::open(&db.url, Access::Existing, &context.console)?;
+    let mut store = store::open(&db.url, Access::Existing, context)?;
     let mut sheet = context.console.sheet()?;
     let mut rows = sheet.list::<ExplainRow<'_>>("fates")?;
     engine::explain(&mut *store, &*context.clock, &reference, (from, to), |explained| {

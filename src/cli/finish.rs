@@ -61,7 +61,7 @@ pub(super) fn finish(args: Finish, context: &Context) -> Result<Exit, Failure> {
         || end.check().map_err(|problem| usage(&format!("--{problem}"))),
         |line| End::of_line(line)?.check().map_err(|problem| line.fault(problem)),
     )?;
-    let mut store = store::open(&db.url, Access::Existing, &context.console)?;
+    let mut store = store::open(&db.url, Access::Existing, context)?;
     let runs = engine::finish_all(&mut *store, &*context.clock, &ends)?;
     lease::print(&runs, context)
 }

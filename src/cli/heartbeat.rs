@@ -35,7 +35,7 @@ pub(super) fn heartbeat(args: Heartbeat, context: &Context) -> Result<Exit, Fail
     let beats = target
         .read(&["lease", "output"], flags)?
         .with(|| Ok(engine::Heartbeat { lease_ms, output }), |line| of_line(line, lease_ms))?;
-    let mut store = store::open(&db.url, Access::Existing, &context.console)?;
+    let mut store = store::open(&db.url, Access::Existing, context)?;
     let runs = engine::heartbeat_all(&mut *store, &*context.clock, &beats)?;
     lease::print(&runs, context)
 }

@@ -47,7 +47,7 @@ pub(super) fn import_routines(args: ImportRoutines, context: &Context) -> Result
     };
     let imports: Vec<Import> =
         config.routines.iter().map(|routine| import(routine, &state)).collect();
-    let mut store = store::open(&args.db.url, access, &context.console)?;
+    let mut store = store::open(&args.db.url, access, context)?;
     let imported = engine::import(&mut *store, &*context.clock, &args.source, &imports, mode)?;
     let mut sheet = context.console.sheet()?;
     let mut rows = sheet.list::<ImportRow<'_>>("workflows")?;

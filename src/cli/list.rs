@@ -22,7 +22,7 @@ pub(super) struct List {
 }
 
 pub(super) fn list(args: List, context: &Context) -> Result<Exit, Failure> {
-    let mut store = store::open(&args.db.url, Access::Existing, &context.console)?;
+    let mut store = store::open(&args.db.url, Access::Existing, context)?;
     let pattern = Pattern::or_names(args.pattern, &mut *store.begin_read()?)?;
     let standings = engine::list(&mut *store, &*context.clock)?;
     let mut sheet = context.console.sheet()?;

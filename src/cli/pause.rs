@@ -54,7 +54,7 @@ enum PolicyName {
 }
 
 pub(super) fn pause(args: Pause, context: &Context) -> Result<Exit, Failure> {
-    let mut store = store::open(&args.db.url, Access::Existing, &context.console)?;
+    let mut store = store::open(&args.db.url, Access::Existing, context)?;
     let note = Note { by: args.by.as_deref(), reason: args.reason.as_deref() };
     let pattern = args.pattern.or_name(&mut *store.begin_read()?)?;
     let matches = |reference: &str| pattern.matches(reference);
@@ -63,7 +63,7 @@ pub(super) fn pause(args: Pause, context: &Context) -> Result<Exit, Failure> {
 }
 
 pub(super) fn resume(args: Resume, context: &Context) -> Result<Exit, Failure> {
-    let mut store = store::open(&args.db.url, Access::Existing, &context.console)?;
+    let mut store = store::open(&args.db.url, Access::Existing, context)?;
     let policy = match args.policy {
         PolicyName::CatchUp => Policy::CatchUp,
         PolicyName::Drop => Policy::Drop,

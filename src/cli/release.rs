@@ -22,7 +22,7 @@ pub(super) struct Release {
 pub(super) fn release(args: Release, context: &Context) -> Result<Exit, Failure> {
     let runs = args.target.read(&[], Flags::None)?.with(|| Ok(()), |_| Ok(()))?;
     let runs: Vec<Held> = runs.into_iter().map(|(held, ())| held).collect();
-    let mut store = store::open(&args.db.url, Access::Existing, &context.console)?;
+    let mut store = store::open(&args.db.url, Access::Existing, context)?;
     let runs = engine::release_all(&mut *store, &*context.clock, &runs)?;
     lease::print(&runs, context)
 }

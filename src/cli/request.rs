@@ -121,7 +121,7 @@ impl What {
 }
 
 pub(super) fn request(args: Request, context: &Context) -> Result<Exit, Failure> {
-    let mut store = store::open(&args.db.url, Access::Existing, &context.console)?;
+    let mut store = store::open(&args.db.url, Access::Existing, context)?;
     let request = RunRequest {
         reference: &args.reference,
         id: &args.id,
@@ -177,7 +177,7 @@ pub(super) struct Cancel {
 }
 
 pub(super) fn cancel(args: Cancel, context: &Context) -> Result<Exit, Failure> {
-    let mut store = store::open(&args.db.url, Access::Existing, &context.console)?;
+    let mut store = store::open(&args.db.url, Access::Existing, context)?;
     let runs = match (&args.id, &args.reference, &args.request) {
         (Some(id), ..) => vec![engine::cancel(&mut *store, &*context.clock, id)?],
         (None, Some(reference), Some(request)) => {

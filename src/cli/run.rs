@@ -85,7 +85,7 @@ pub(super) fn run(args: Run, context: &Context) -> Result<Exit, Failure> {
         ));
     }
     let mut store = if args.paths.is_empty() {
-        store::open(&args.db.url, Access::Existing, &context.console)?
+        store::open(&args.db.url, Access::Existing, context)?
     } else {
         open_and_sync(&args, context)?
     };
@@ -96,7 +96,7 @@ pub(super) fn run(args: Run, context: &Context) -> Result<Exit, Failure> {
 fn open_and_sync(args: &Run, context: &Context) -> Result<Box<dyn Store>, Failure> {
     let documents = Documents::at(args.paths.clone(), None);
     let workflows = documents::read_named(&documents, &context.console)?;
-    let mut store = store::open(&args.db.url, Access::Create, &context.console)?;
+    let mut store = store::open(&args.db.url, Access::Create, context)?;
     let options =
         SyncOptions { source: DEFAULT_SOURCE, mode: SyncMode::Write, absent: Absent::Keep };
     let report = engine::sync(&mut *store, &*context.clock, &workflows, &options)?;

@@ -31,7 +31,7 @@ fn state(word: &str) -> Result<RunState, String> {
 }
 
 pub(super) fn runs(mut args: Runs, context: &Context) -> Result<Exit, Failure> {
-    let mut store = store::open(&args.records.db.url, Access::Existing, &context.console)?;
+    let mut store = store::open(&args.records.db.url, Access::Existing, context)?;
     let mut transaction = store.begin_read()?;
     args.records.prefer_names(&mut *transaction)?;
     let records = &args.records;

@@ -18,7 +18,7 @@ pub(super) struct Skips {
 }
 
 pub(super) fn skips(mut args: Skips, context: &Context) -> Result<Exit, Failure> {
-    let mut store = store::open(&args.records.db.url, Access::Existing, &context.console)?;
+    let mut store = store::open(&args.records.db.url, Access::Existing, context)?;
     let mut transaction = store.begin_read()?;
     args.records.prefer_names(&mut *transaction)?;
     let records = &args.records;

@@ -1,15 +1,19 @@
 //! Opening the store that `--db` names.
 
 use std::path::Path;
+#[cfg(feature = "postgres")]
+use std::sync::Arc;
 
 use crate::clock::wait_for;
 use crate::store::model::ModelStore;
+#[cfg(feature = "postgres")]
+use crate::store::postgres::{self as pg, PostgresStore};
 use crate::store::sqlite::{Missing, Options, SqliteStore};
-use crate::store::{Store, StoreError};
+use crate::store::{Finding, Store, StoreError};
 use crate::time::tzdb_version;
 use crate::wire::Problem;
 
-use super::console::Console;
+use super::context::Context;
 use super::failure::Failure;
 
 /// What a command wants of the store.
@@ -27,10 +31,13 @@ pub(super) enum Access {
 pub(super) fn open(
     url: &str,
     access: Access,
-    console: &Console,
+    context: &Context,
 ) -> Result<Box<dyn Store>, Failure> {
-    let path = sqlite_path(url)?;
-    let mut store = open_sqlite(path, access)?;
+    let console = &context.console;
+    let mut store = match is_postgres(url) {
+        true => open_postgres(url, access, context)?,
+        false => open_sqlite(sqlite_path(url)?, access)?,
+    };
     let info = store.begin_read()?.info()?;
     if let Some(info) = info.filter(|info| info.tzdb != tzdb_version()) {
         console.warn(&Problem {
@@ -46,20 +53,63 @@ pub(super) fn open(
     Ok(store)
 }
 
+/// Whether a URL names a PostgreSQL server.
+pub(super) fn is_postgres(url: &str) -> bool {
+    url.starts_with("postgres://") || url.starts_with("postgresql://")
+}
+
+/// Checks the whole store that a URL names.
+#[cfg_attr(not(feature = "postgres"), expect(unused_variables, reason = "a file has no clock"))]
+pub(super) fn verify(url: &str, context: &Context) -> Result<Vec<Finding>, Failure> {
+    #[cfg(feature = "postgres")]
+    if is_postgres(url) {
+        return Ok(connect(url, Missing::Refuse, context)?.verify()?);
+    }
+    Ok(open_file(url)?.verify()?)
+}
+
+/// Connects to the store on a PostgreSQL server, whose clock is then that of the command.
+#[cfg(feature = "postgres")]
+fn connect(url: &str, missing: Missing, context: &Context) -> Result<PostgresStore, StoreError> {
+    let clock = context.server_clock.clone();
+    let hears_time = Some(Arc::new(move |now| clock.hear(now)) as pg::Hears);
+    PostgresStore::open_with(url, &pg::Options { missing, hears_time, ..pg::Options::default() })
+}
+
+#[cfg(feature = "postgres")]
+fn open_postgres(url: &str, access: Access, context: &Context) -> Result<Box<dyn Store>, Failure> {
+    let missing = if access == Access::Create { Missing::Create } else { Missing::Refuse };
+    match connect(url, missing, context) {
+        Err(StoreError::NoStore { .. }) if access == Access::Imagine => {
+            Ok(Box::new(ModelStore::default()))
+        }
+        store => Ok(Box::new(store?)),
+    }
+}
+
+#[cfg(not(feature = "postgres"))]
+fn open_postgres(_: &str, _: Access, _: &Context) -> Result<Box<dyn Store>, Failure> {
+    Err(Failure::failed(
+        "no_postgres",
+        "this build has no PostgreSQL".to_owned(),
+        Some("install it with `--features postgres`, or name a SQLite file"),
+    ))
+}
+
 /// Opens the file of a SQLite store that is there.
 pub(super) fn open_file(url: &str) -> Result<SqliteStore, Failure> {
+    if is_postgres(url) {
+        return Err(Failure::failed(
+            "no_file",
+            "a store on a PostgreSQL server is no file".to_owned(),
+            Some("copy it with `pg_dump --schema`, or to a file with `windowpane copy`"),
+        ));
+    }
     Ok(open_path(Path::new(sqlite_path(url)?), Missing::Refuse)?)
 }
 
 /// The file that a URL names: a path, or one behind `sqlite:`.
 fn sqlite_path(url: &str) -> Result<&str, Failure> {
-    if url.starts_with("postgres://") || url.starts_with("postgresql://") {
-        return Err(Failure::failed(
-            "no_postgres",
-            "this build has no PostgreSQL".to_owned(),
-            Some("name a SQLite file"),
-        ));
-    }
     let path = match url.split_once(':') {
         Some(("sqlite", path)) => path.strip_prefix("//").unwrap_or(path),
         // The rest of an unknown URL may hold a password.
@@ -67,7 +117,7 @@ fn sqlite_path(url: &str) -> Result<&str, Failure> {
             return Err(Failure::failed(
                 "unknown_store",
                 format!("`{scheme}://` names no kind of store"),
-                Some("name a SQLite file"),
+                Some("name a SQLite file, or postgres://…"),
             ));
         }
         _ => url,

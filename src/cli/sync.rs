@@ -51,7 +51,7 @@ pub(super) fn sync(args: Sync, context: &Context) -> Result<Exit, Failure> {
         false => (SyncMode::Write, Access::Create),
     };
     let absent = if args.retire_absent { Absent::Retire } else { Absent::Keep };
-    let mut store = store::open(&args.db.url, access, &context.console)?;
+    let mut store = store::open(&args.db.url, access, context)?;
     let options = SyncOptions { source: &args.source, mode, absent };
     let report = engine::sync(&mut *store, &*context.clock, &workflows, &options)?;
     let mut sheet = context.console.sheet()?;

@@ -28,8 +28,7 @@ pub(super) struct Backup {
 }
 
 pub(super) fn verify(args: Verify, context: &Context) -> Result<Exit, Failure> {
-    let mut store = store::open_file(&args.db.url)?;
-    let findings = store.verify()?;
+    let findings = store::verify(&args.db.url, context)?;
     let mut sheet = context.console.sheet()?;
     let mut rows = sheet.list::<FindingRow<'_>>("findings")?;
     for finding in &findings {

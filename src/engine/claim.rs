@@ -75,18 +75,34 @@ pub fn claim(
         next_due: None,
         next_available: None,
     };
+    let mut beside = Beside::Others;
     loop {
-        let mut tx = store.begin_write()?;
+        let mut tx = match beside {
+            Beside::Others => store.begin_beside()?,
+            Beside::Nobody => store.begin_write()?,
+        };
         claimed.now = clock.now();
         let info = store_info::for_write(&mut *tx, clock)?;
         let reach = HandOut::new(request, claimed.now).carry_out(&mut *tx, info, &mut claimed)?;
+        // Others may leave what they hold, and nobody would look for it before long.
+        let is_passed_over = tx.has_passed_over() && claimed.runs.is_empty();
         claimed.next_due = tx.next_due_after(claimed.now)?;
         claimed.next_available = tx.next_available_after(claimed.now)?;
         tx.commit()?;
-        if reach == Reach::Everything {
-            return Ok(claimed);
+        match reach {
+            Reach::Everything if is_passed_over => beside = Beside::Nobody,
+            Reach::Everything => return Ok(claimed),
+            Reach::PlannedAtMost => {}
         }
     }
+}
+
+/// Beside whom a claim looks for runs.
+enum Beside {
+    /// Other claims, whose workflows it passes over.
+    Others,
+    /// No other writer.
+    Nobody,
 }
 
 /// How far one transaction came.

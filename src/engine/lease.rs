@@ -163,7 +163,7 @@ fn transition(
     id: &RunId,
     step: impl FnOnce(RunRecord, &Workflow, Instant) -> Result<Step, LifecycleError>,
 ) -> Result<RunRecord, EngineError> {
-    let mut tx = store.begin_write()?;
+    let mut tx = store.begin_beside()?;
     let now = clock.now();
     store_info::for_write(&mut *tx, clock)?;
     let run = carry_out(&mut *tx, id, now, |run, workflow| step(run, workflow, now))?;
@@ -179,7 +179,7 @@ fn transitions<T>(
     id: impl Fn(&T) -> &RunId,
     step: impl Fn(&T, RunRecord, &Workflow, Instant) -> Result<Step, LifecycleError>,
 ) -> Result<Vec<RunRecord>, EngineError> {
-    let mut tx = store.begin_write()?;
+    let mut tx = store.begin_beside()?;
     let now = clock.now();
     store_info::for_write(&mut *tx, clock)?;
     let runs: Result<Vec<RunRecord>, EngineError> = items

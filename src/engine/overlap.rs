@@ -30,6 +30,11 @@ impl LiveClaims {
         LiveClaims { now, until: HashMap::new(), is_read: false, taken: HashSet::new() }
     }
 
+    /// Reads them from the store again when next asked.
+    pub(super) fn read_again(&mut self) {
+        self.is_read = false;
+    }
+
     /// Until when a workflow must wait for a run of its own; `None` when it need not.
     pub(super) fn hold(
         &mut self,

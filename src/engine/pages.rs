@@ -19,6 +19,15 @@ pub(super) struct Pages<T> {
     page: usize,
 }
 
+/// Whether rows were read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Taken {
+    /// What was there was enough.
+    Nothing,
+    /// At least one page.
+    More,
+}
+
 impl<T: Clone> Pages<T> {
     pub(super) fn new() -> Pages<T> {
         Pages { rows: VecDeque::new(), last: None, ended: false, page: FIRST_PAGE }
@@ -38,14 +47,16 @@ impl<T: Clone> Pages<T> {
         &mut self,
         mut read: impl FnMut(Option<&T>, usize) -> Result<Vec<T>, StoreError>,
         wanted: impl Fn(&T) -> bool,
-    ) -> Result<(), EngineError> {
+    ) -> Result<Taken, EngineError> {
+        let mut taken = Taken::Nothing;
         while self.rows.is_empty() && !self.ended {
+            taken = Taken::More;
             let page = read(self.last.as_ref(), self.page)?;
             self.ended = page.len() < self.page;
             self.page = (4 * self.page).min(PAGE_AT_MOST);
             self.last = page.last().cloned().or(self.last.take());
             self.rows.extend(page.into_iter().filter(&wanted));
         }
-        Ok(())
+        Ok(taken)
     }
 }

@@ -17,7 +17,7 @@ use crate::time::Instant;
 
 use super::EngineError;
 use super::overlap::LiveClaims;
-use super::pages::Pages;
+use super::pages::{Pages, Taken};
 use super::workflow::Planned;
 
 /// How many workflows are planned at most while a transaction is open. More than that are due
@@ -253,10 +253,12 @@ impl<'a> Queue<'a> {
             OpenState::Claimed => &mut self.expired,
             OpenState::Pending => &mut self.pending,
         };
-        pages.fill(
-            |last, page| tx.open_runs(state, now, last, page),
+        let taken = pages.fill(
+            |last, page| tx.take_open_runs(state, now, last, page),
             |run| wanted.takes(&run.reference, run.trigger()),
-        )
+        )?;
+        self.note_taken(tx, taken);
+        Ok(())
     }
 
     fn fill_due(&mut self, tx: &mut dyn Transaction) -> Result<(), EngineError> {
@@ -264,14 +266,24 @@ impl<'a> Queue<'a> {
             return Ok(());
         }
         let (now, latest_turn, wanted) = (self.now, self.latest_turn, self.wanted);
-        self.due.fill(
+        let taken = self.due.fill(
             |last, page| {
                 let after =
                     last.and_then(|last| Some((last.progress.due?.turn, last.reference.as_str())));
-                tx.due_workflows(after, latest_turn, now, page)
+                tx.take_due_workflows(after, latest_turn, now, page)
             },
             |workflow| (wanted.matches)(&workflow.reference),
-        )
+        )?;
+        self.note_taken(tx, taken);
+        Ok(())
+    }
+
+    /// What was known of live claims is not known of workflows that were taken since, where others
+    /// write meanwhile.
+    fn note_taken(&mut self, tx: &dyn Transaction, taken: Taken) {
+        if taken == Taken::More && !tx.is_alone() {
+            self.live.read_again();
+        }
     }
 }
 

@@ -73,6 +73,45 @@ pub enum StoreError {
         /// The file.
         path: String,
     },
+    /// The connection to the store was lost, or could not be made. Where that happened while a
+    /// transaction was committed, it may have been carried out.
+    #[error("the connection to `{path}` failed: {problem}")]
+    Unreachable {
+        /// The address, without any secret.
+        path: String,
+        /// What the engine below said.
+        problem: String,
+    },
+    /// The server knows no such user, password or database, or lets it in from elsewhere only.
+    #[error("`{path}` refused the login: {problem}")]
+    LoginRefused {
+        /// The address, without any secret.
+        path: String,
+        /// What the server said.
+        problem: String,
+    },
+    /// The user may not do on the server what a store needs.
+    #[error("`{path}` denies a right: {problem}")]
+    RightDenied {
+        /// The address, without any secret.
+        path: String,
+        /// What the server said.
+        problem: String,
+    },
+    /// The server only lets its data be read. Nothing was changed.
+    #[error("`{path}` can only be read: {problem}")]
+    ReadOnlyServer {
+        /// The address, without any secret.
+        path: String,
+        /// What the server said.
+        problem: String,
+    },
+    /// The address of a store is not one.
+    #[error("the address of the store is not one: {problem}")]
+    BadAddress {
+        /// What is wrong with it, without any secret.
+        problem: String,
+    },
     /// The store cannot be opened, read or written.
     #[error("the store `{path}` failed: {problem}")]
     Unavailable {
@@ -86,7 +125,7 @@ pub enum StoreError {
 impl StoreError {
     /// True when the same transaction may succeed if it is run again.
     pub fn is_retryable(&self) -> bool {
-        matches!(self, StoreError::Busy)
+        matches!(self, StoreError::Busy | StoreError::Unreachable { .. })
     }
 
     /// The stable word for this error.
@@ -102,6 +141,11 @@ impl StoreError {
             StoreError::Corrupt { .. } => "damaged_row",
             StoreError::Damaged { .. } => "damaged_store",
             StoreError::NoStore { .. } => "no_store",
+            StoreError::Unreachable { .. } => "store_unreachable",
+            StoreError::LoginRefused { .. } => "login_refused",
+            StoreError::RightDenied { .. } => "right_denied",
+            StoreError::ReadOnlyServer { .. } => "read_only_server",
+            StoreError::BadAddress { .. } => "bad_address",
             StoreError::Unavailable { .. } => "store_failed",
         }
     }
@@ -122,6 +166,20 @@ impl StoreError {
                 Some("keep the file for diagnosis, and restore a backup")
             }
             StoreError::NoStore { .. } => Some("`sync` makes one"),
+            StoreError::Unreachable { .. } => Some(
+                "see that the server runs and can be reached; the same command may be given again",
+            ),
+            StoreError::LoginRefused { .. } => {
+                Some("check the user, the password and the database in the URL, and pg_hba.conf")
+            }
+            StoreError::RightDenied { .. } => Some(
+                "GRANT the user CREATE on the database, or make the schema and its owner beforehand",
+            ),
+            StoreError::ReadOnlyServer { .. } => Some("name the primary, not a replica"),
+            StoreError::BadAddress { .. } => Some(
+                "postgres://USER:PASSWORD@HOST:PORT/DATABASE?schema=NAME&sslmode=verify-full; write \
+                 @ : / ? in a password as %40 %3A %2F %3F",
+            ),
             StoreError::Conflict { .. }
             | StoreError::Missing { .. }
             | StoreError::Refused { .. }

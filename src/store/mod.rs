@@ -4,15 +4,21 @@
 //! are values-in-values-out on [`record`]s, written once for every store. No store asks what
 //! time it is.
 
-#[cfg(feature = "sqlite")]
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod between;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod checksum;
-#[cfg(feature = "sqlite")]
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod codes;
 mod error;
 pub mod fate;
 mod finding;
 pub mod lifecycle;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod missing;
 pub mod model;
+#[cfg(feature = "postgres")]
+pub mod postgres;
 pub mod record;
 mod run_id;
 #[cfg(feature = "sqlite")]
@@ -20,6 +26,8 @@ pub mod sqlite;
 
 pub use error::StoreError;
 pub use finding::Finding;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+pub use missing::Missing;
 pub use run_id::{RunId, RunIdError};
 
 use crate::schedule::Policies;
@@ -38,6 +46,17 @@ pub trait Store {
     /// [`StoreError::Busy`] when another writer holds the store past the timeout.
     fn begin_write(&mut self) -> Result<Box<dyn Transaction + '_>, StoreError>;
 
+    /// Starts a transaction that writes records of the workflows that it takes and of no others, by
+    /// [`Transaction::take_due_workflows`], [`Transaction::take_open_runs`] or by their names. Where
+    /// the store can, other such transactions go on beside it; else it is [`Store::begin_write`].
+    /// Read the clock only after this returns.
+    ///
+    /// # Errors
+    /// As [`Store::begin_write`].
+    fn begin_beside(&mut self) -> Result<Box<dyn Transaction + '_>, StoreError> {
+        self.begin_write()
+    }
+
     /// Starts a transaction that only reads, on one consistent snapshot.
     ///
     /// # Errors
@@ -54,6 +73,16 @@ pub trait Store {
 pub trait Transaction {
     /// Makes everything durable at once.
     fn commit(self: Box<Self>) -> Result<(), StoreError>;
+
+    /// Whether no other writer commits until it ends. Where some may, what was read of workflows
+    /// that it had not taken yet may have changed.
+    fn is_alone(&self) -> bool {
+        true
+    }
+    /// Whether it was to take something that another writer holds, and passed it over.
+    fn has_passed_over(&self) -> bool {
+        false
+    }
 
     /// The row about the store itself; `None` in a store that was never written.
     fn info(&mut self) -> Result<Option<StoreInfo>, StoreError>;
@@ -107,6 +136,16 @@ pub trait Transaction {
         due: Instant,
         limit: usize,
     ) -> Result<Vec<Workflow>, StoreError>;
+    /// The same, and takes them; what another writer holds is passed over.
+    fn take_due_workflows(
+        &mut self,
+        after: Option<(Instant, &str)>,
+        turn: Instant,
+        due: Instant,
+        limit: usize,
+    ) -> Result<Vec<Workflow>, StoreError> {
+        self.due_workflows(after, turn, due, limit)
+    }
     /// The earliest due instant of any workflow's oldest unsettled occurrence after `now`.
     fn next_due_after(&mut self, now: Instant) -> Result<Option<Instant>, StoreError>;
 
@@ -120,6 +159,16 @@ pub trait Transaction {
         after: Option<&RunRecord>,
         limit: usize,
     ) -> Result<Vec<RunRecord>, StoreError>;
+    /// The same, and takes them with their workflows; what another writer holds is passed over.
+    fn take_open_runs(
+        &mut self,
+        state: OpenState,
+        now: Instant,
+        after: Option<&RunRecord>,
+        limit: usize,
+    ) -> Result<Vec<RunRecord>, StoreError> {
+        self.open_runs(state, now, after, limit)
+    }
     /// The earliest instant after `now` at which an open run becomes available.
     fn next_available_after(&mut self, now: Instant) -> Result<Option<Instant>, StoreError>;
 

@@ -9,6 +9,8 @@ mod diagnostics;
 mod faults;
 mod golden;
 mod lifecycle;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod properties;
 mod readme;
 mod schemas;

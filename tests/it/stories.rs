@@ -480,6 +480,11 @@ fn every_story_goes_as_told_on_every_store() {
         let on_model = tell(&text, &mut ModelStore::new());
         let on_sqlite = tell(&text, &mut SqliteStore::open(&scratch.path().join(&name)).unwrap());
         assert_eq!(on_model, on_sqlite, "{name}: the model (left) and SQLite (right) differ");
+        #[cfg(feature = "postgres")]
+        if let Some(scratch) = crate::postgres::scratch() {
+            let on_postgres = tell(&text, &mut scratch.open());
+            assert_eq!(on_model, on_postgres, "{name}: the model (left) and PostgreSQL differ");
+        }
         if crate::setting("UPDATE_FIXTURES").is_some() {
             fs::write(&path, &on_model).unwrap();
         } else if on_model != text {

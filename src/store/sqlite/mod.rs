@@ -18,7 +18,8 @@ mod turns;
 mod verify;
 mod workflows;
 
-pub use open::{Durability, Missing, Options};
+pub use super::Missing;
+pub use open::{Durability, Options};
 pub use turns::Wait;
 
 use std::path::Path;

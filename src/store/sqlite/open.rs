@@ -7,7 +7,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags};
 
-use crate::store::StoreError;
+use crate::store::{Missing, StoreError};
 
 use super::fault::Fault;
 use super::migrate;
@@ -25,15 +25,6 @@ pub struct Options {
     /// What waits while another process writes, so that all of them get their turns; without it
     /// SQLite waits, whose spans grow to 100 ms, so that others may get ahead again and again.
     pub wait: Option<Wait>,
-}
-
-/// What to do where there is no file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Missing {
-    /// Make a new store.
-    Create,
-    /// Report it.
-    Refuse,
 }
 
 /// What a commit survives.

@@ -1,6 +1,7 @@
 //! The check of a whole store: the file, every row against its checksum, and the rows of one
 //! table against those of another.
 
+use crate::store::between::BETWEEN_TABLES;
 use crate::store::{Finding, StoreError};
 
 use super::columns::Columns;
@@ -12,26 +13,8 @@ const FINDINGS_LIMIT: usize = 1_000;
 
 const FILE: &str = "file";
 
-/// What rows of two tables must hold between them: the table, what is wrong, and a query for the
-/// rows that it is wrong with, each as a name and perhaps an occurrence.
-const BETWEEN_TABLES: &[(&str, &str, &str)] = &[
-    (
-        "store_info",
-        "is missing",
-        "SELECT 'store', NULL FROM workflow WHERE NOT EXISTS (SELECT 1 FROM store_info) LIMIT 1",
-    ),
-    (
-        "workflow",
-        "has no progress",
-        "SELECT ref, NULL FROM workflow
-            WHERE NOT EXISTS (SELECT 1 FROM progress WHERE workflow_id = id)",
-    ),
-    (
-        "workflow",
-        "has no revision",
-        "SELECT ref, NULL FROM workflow
-            WHERE NOT EXISTS (SELECT 1 FROM revision WHERE workflow_id = id)",
-    ),
+/// What the rows that are sorted once more must hold: as in [`BETWEEN_TABLES`].
+const SORTED_ONCE_MORE: &[(&str, &str, &str)] = &[
     (
         "queue",
         "has a turn and no place in the queue for it",
@@ -69,48 +52,6 @@ const BETWEEN_TABLES: &[(&str, &str, &str)] = &[
                 AND run.state = open_run.state AND run.available_ms = open_run.available_ms
                 AND workflow.ref = open_run.ref)",
     ),
-    (
-        "revision",
-        "has revisions that do not count from 1 without a gap",
-        "SELECT ref, NULL FROM revision JOIN workflow ON id = workflow_id GROUP BY workflow_id
-            HAVING min(number) <> 1 OR max(number) <> count(*)",
-    ),
-    (
-        "revision",
-        "begins before the one before it",
-        "SELECT ref || ' revision ' || later.number, NULL FROM revision AS earlier
-            JOIN revision AS later ON later.workflow_id = earlier.workflow_id
-                AND later.number = earlier.number + 1 AND later.after_ms < earlier.after_ms
-            JOIN workflow ON id = earlier.workflow_id",
-    ),
-    (
-        "run",
-        "has a revision that is not there",
-        "SELECT ref, occurrence_ms FROM run JOIN workflow ON id = workflow_id
-            WHERE NOT EXISTS (SELECT 1 FROM revision
-                WHERE revision.workflow_id = run.workflow_id AND number = run.revision)",
-    ),
-    (
-        "run",
-        "has a token that was not handed out",
-        "SELECT ref, occurrence_ms FROM run JOIN workflow ON id = run.workflow_id
-            JOIN progress ON progress.workflow_id = run.workflow_id WHERE token > last_token",
-    ),
-    (
-        "attempt",
-        "has an attempt that is not before its last one",
-        "SELECT ref, occurrence_ms FROM attempt JOIN workflow ON id = workflow_id
-            WHERE NOT EXISTS (SELECT 1 FROM run WHERE run.occurrence_ms = attempt.occurrence_ms
-                AND run.workflow_id = attempt.workflow_id AND run.request_id = attempt.request_id
-                AND run.token > attempt.token)",
-    ),
-    (
-        "skip",
-        "is skipped under a revision that is not there",
-        "SELECT ref, first_ms FROM skip JOIN workflow ON workflow.id = workflow_id
-            WHERE NOT EXISTS (SELECT 1 FROM revision
-                WHERE revision.workflow_id = skip.workflow_id AND number = skip.revision)",
-    ),
 ];
 
 /// What was found so far.
@@ -128,7 +69,7 @@ pub(super) fn verify(transaction: &SqliteTransaction<'_>) -> Result<Vec<Finding>
     check.file()?;
     check.schema()?;
     check.rows()?;
-    for &(table, problem, sql) in BETWEEN_TABLES {
+    for &(table, problem, sql) in BETWEEN_TABLES.iter().chain(SORTED_ONCE_MORE) {
         check.between(table, problem, sql)?;
     }
     Ok(check.findings)

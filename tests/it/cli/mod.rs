@@ -6,6 +6,8 @@ mod sharing;
 mod signals;
 mod transcripts;
 mod versions;
+#[cfg(not(feature = "postgres"))]
+mod without_postgres;
 
 use std::path::Path;
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! The same operations, in any order, get the same answers from the model and from SQLite.
+//! The same operations, in any order, get the same answers from every store.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -176,7 +176,7 @@ fn noted(inner: Box<dyn Store>, called: &Rc<RefCell<BTreeSet<&'static str>>>) ->
 
 /// `WINDOWPANE_DIFFERENTIAL_CASES=20000 cargo test differential` tries more.
 #[test]
-fn the_model_and_sqlite_agree_on_every_call() {
+fn every_store_agrees_with_the_model_on_every_call() {
     let cases = crate::setting("WINDOWPANE_DIFFERENTIAL_CASES");
     let cases = cases.map_or(48, |cases| cases.parse().unwrap());
     let config = ProptestConfig { cases, source_file: Some(file!()), ..ProptestConfig::default() };
@@ -191,10 +191,20 @@ fn the_model_and_sqlite_agree_on_every_call() {
         let path = folder.path().join("store.db");
         let mut sqlite = SqliteStore::open_with(&path, &options).unwrap();
         let mut model = noted(Box::new(ModelStore::new()), &called);
+        #[cfg(feature = "postgres")]
+        let scratch = crate::postgres::scratch();
+        #[cfg(feature = "postgres")]
+        let mut postgres = scratch.as_ref().map(crate::postgres::Scratch::open);
         for (steps, end) in transactions {
             let expected = answers(&mut model, &steps, end);
-            prop_assert_eq!(answers(&mut sqlite, &steps, end), expected);
-            prop_assert_eq!(everything(&mut sqlite).unwrap(), everything(&mut model).unwrap());
+            let left = everything(&mut model).unwrap();
+            prop_assert_eq!(answers(&mut sqlite, &steps, end), expected.clone());
+            prop_assert_eq!(everything(&mut sqlite).unwrap(), left.clone());
+            #[cfg(feature = "postgres")]
+            if let Some(postgres) = &mut postgres {
+                prop_assert_eq!(answers(postgres, &steps, end), expected);
+                prop_assert_eq!(everything(postgres).unwrap(), left);
+            }
         }
         Ok(())
     });

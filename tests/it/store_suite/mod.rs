@@ -8,6 +8,8 @@ mod queue;
 mod runs;
 pub(crate) mod sample;
 mod sharing;
+#[cfg(feature = "postgres")]
+mod sharing_postgres;
 mod size;
 mod skips;
 mod verify;
@@ -30,6 +32,15 @@ macro_rules! on_every_store {
                 let folder = tempfile::tempdir().unwrap();
                 let path = folder.path().join("store.db");
                 super::$check(&mut windowpane::store::sqlite::SqliteStore::open(&path).unwrap());
+            })+
+        }
+
+        #[cfg(feature = "postgres")]
+        mod on_postgres {
+            $(#[test]
+            fn $check() {
+                let Some(schema) = crate::postgres::scratch() else { return };
+                super::$check(&mut schema.open());
             })+
         }
     };

@@ -14,7 +14,7 @@ fn open_without_waiting(path: &Path) -> SqliteStore {
 }
 
 /// A reader keeps the snapshot of its beginning; a second writer is refused while one is at work.
-fn check_sharing(one: &mut dyn Store, other: &mut dyn Store) {
+pub(super) fn check_sharing(one: &mut dyn Store, other: &mut dyn Store) {
     with_workflows(one);
     let mut snapshot = other.begin_read().unwrap();
     write(one, |t| t.insert_workflows(&[new_workflow("new", None)])).unwrap();
