@@ -56,12 +56,9 @@ impl Choice {
         self.lease.unwrap_or(DEFAULT_LEASE_MS)
     }
 
-    /// Takes the pattern for a ref, where a workflow has it for its name.
-    pub(super) fn prefer_names(
-        &mut self,
-        transaction: &mut dyn Transaction,
-    ) -> Result<(), Failure> {
-        self.pattern = Pattern::or_names(self.pattern.take(), transaction)?;
+    /// Takes the pattern as the store knows it.
+    pub(super) fn look_up(&mut self, transaction: &mut dyn Transaction) -> Result<(), Failure> {
+        self.pattern = Pattern::known_if_any(self.pattern.take(), transaction)?;
         Ok(())
     }
 
@@ -78,7 +75,7 @@ impl Choice {
 
 pub(super) fn claim(mut args: Claim, context: &Context) -> Result<Exit, Failure> {
     let mut store = store::open(&args.db.url, Access::Existing, context)?;
-    args.choice.prefer_names(&mut *store.begin_read()?)?;
+    args.choice.look_up(&mut *store.begin_read()?)?;
     let request = ClaimRequest {
         worker: &args.worker,
         limit: args.limit as usize,

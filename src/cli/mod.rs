@@ -23,6 +23,7 @@ mod pause;
 mod plan;
 mod poll;
 mod progress;
+mod prune;
 mod records;
 mod release;
 mod request;
@@ -94,6 +95,8 @@ enum Command {
     Pause(With<pause::Pause>),
     /// Let paused workflows go on
     Resume(With<pause::Resume>),
+    /// Remove the records of what is long over
+    Prune(With<prune::Prune>),
     /// Answer one request of Apiary's plugin protocol: stdin to stdout
     Poll(With<poll::Poll>),
     /// Register Apiary's routines in a store, each where its state file says that it stands
@@ -148,6 +151,7 @@ impl Command {
             Command::Cancel(args) => args.run(request::cancel),
             Command::Pause(args) => args.run(pause::pause),
             Command::Resume(args) => args.run(pause::resume),
+            Command::Prune(args) => args.run(prune::prune),
             Command::Poll(args) => args.run(poll::poll),
             Command::ImportRoutines(args) => args.run(import_routines::import_routines),
             Command::InstallPlugin(args) => args.run(install_plugin::install_plugin),

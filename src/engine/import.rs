@@ -8,8 +8,7 @@ use crate::store::{Store, Transaction};
 use crate::time::Instant;
 
 use super::register::{Registration, register};
-use super::sync::SyncMode;
-use super::{EngineError, store_info};
+use super::{EngineError, Mode, store_info};
 
 /// A workflow to be imported.
 #[derive(Debug, Clone)]
@@ -47,7 +46,7 @@ pub fn import(
     clock: &dyn Clock,
     source: &str,
     imports: &[Import],
-    mode: SyncMode,
+    mode: Mode,
 ) -> Result<Vec<Imported>, EngineError> {
     let mut tx = store.begin_write()?;
     let now = clock.now();
@@ -73,7 +72,7 @@ pub fn import(
         .map(|(import, position)| move_to(&mut *tx, &import.reference, position))
         .collect::<Result<_, _>>()?;
     store_info::note_definitions(&mut *tx, info, now)?;
-    if mode == SyncMode::Write {
+    if mode == Mode::Write {
         tx.commit()?;
     }
     Ok(imported)

@@ -9,9 +9,11 @@ mod explain;
 mod import;
 mod lease;
 mod list;
+mod mode;
 mod overlap;
 mod pages;
 mod pause;
+mod prune;
 mod queue;
 mod register;
 mod request;
@@ -32,9 +34,11 @@ pub use lease::{
     Heartbeat, Held, finish, finish_all, heartbeat, heartbeat_all, release, release_all,
 };
 pub use list::{Standing, list};
+pub use mode::Mode;
 pub use pause::{Note, Paused, pause, resume};
+pub use prune::{Pruned, prune};
 pub use request::{
-    Only, REQUEST_ID_AT_MOST, REQUESTED_AT_MOST, RequestMode, Requested, RunRequest, Selection,
-    Windows, cancel, cancel_request, request,
+    Only, REQUEST_ID_AT_MOST, REQUESTED_AT_MOST, Requested, RunRequest, Selection, Windows, cancel,
+    cancel_request, request,
 };
-pub use sync::{Absent, Change, SyncMode, SyncOptions, SyncReport, Synced, sync};
+pub use sync::{Absent, Change, SyncOptions, SyncReport, Synced, sync};

@@ -358,8 +358,19 @@ pub struct SkipFilter {
     pub from: Option<Instant>,
     /// Ranges that begin before this instant.
     pub to: Option<Instant>,
+    /// Strictly after this one in the order of the list (its first, ref and last), to page on.
+    pub after: Option<(Instant, String, Instant)>,
     /// At most this many.
     pub limit: Option<usize>,
+}
+
+impl SkipFilter {
+    /// The same list after one of its ranges, or from its beginning: up to `limit` ranges.
+    #[must_use]
+    pub fn page_after(&self, last: Option<&SkipRecord>, limit: usize) -> SkipFilter {
+        let place = |skip: &SkipRecord| (skip.first, skip.reference.clone(), skip.last);
+        SkipFilter { after: last.map(place), limit: Some(limit), ..self.clone() }
+    }
 }
 
 /// Words that records use, and back.

@@ -10,8 +10,8 @@ use std::path::Path;
 
 use windowpane::clock::FixedClock;
 use windowpane::engine::{
-    self, Absent, Change, ClaimRequest, EngineError, Note, Only, Paused, RequestMode, RunRequest,
-    Selection, SyncMode, SyncOptions, Windows,
+    self, Absent, Change, ClaimRequest, EngineError, Mode, Note, Only, Paused, Pruned, RunRequest,
+    Selection, SyncOptions, Windows,
 };
 use windowpane::schedule::{Reference, Schedule};
 use windowpane::store::fate::Fate;
@@ -57,8 +57,8 @@ impl Telling<'_> {
                 self.now = rest.parse().unwrap();
                 Ok(String::new())
             }
-            "sync" => self.sync(rest, SyncMode::Write),
-            "sync-dry-run" => self.sync(rest, SyncMode::DryRun),
+            "sync" => self.sync(rest, Mode::Write),
+            "sync-dry-run" => self.sync(rest, Mode::DryRun),
             "claim" => self.claim(rest),
             "heartbeat" | "finish" | "release" => self.lease(verb, rest),
             "pause" | "resume" => self.pause(verb, rest),
@@ -69,6 +69,8 @@ impl Telling<'_> {
             "runs" => self.runs(),
             "skips" => self.skips(),
             "attempts" => self.attempts(rest),
+            "prune" => self.prune(rest, Mode::Write),
+            "prune-dry-run" => self.prune(rest, Mode::DryRun),
             "explain" => self.explain(rest),
             "coverage" => self.coverage(rest),
             _ => panic!("there is no step `{verb}`"),
@@ -79,7 +81,7 @@ impl Telling<'_> {
         FixedClock(self.now)
     }
 
-    fn sync(&mut self, rest: &str, mode: SyncMode) -> Result<String, EngineError> {
+    fn sync(&mut self, rest: &str, mode: Mode) -> Result<String, EngineError> {
         let absent = if rest.starts_with("retire-absent ") { Absent::Retire } else { Absent::Keep };
         let rest = rest.strip_prefix("retire-absent ").unwrap_or(rest);
         let (options, documents) = match rest.strip_prefix("source ") {
@@ -259,7 +261,7 @@ impl Telling<'_> {
         let note = Note::default();
         let request = RunRequest { reference, id, selection, only, windows, note };
         let clock = self.clock();
-        let requested = engine::request(self.store, &clock, &request, RequestMode::Write)?;
+        let requested = engine::request(self.store, &clock, &request, Mode::Write)?;
         let mut answer = String::new();
         for run in &requested.runs {
             writeln!(
@@ -377,6 +379,21 @@ impl Telling<'_> {
 }
 
 impl Telling<'_> {
+    /// `prune DURATION [prefix REF]`.
+    fn prune(&mut self, rest: &str, mode: Mode) -> Result<String, EngineError> {
+        let (older_than, rest) = rest.split_once(' ').unwrap_or((rest, ""));
+        let older_than_ms = duration::parse_ms(older_than).unwrap();
+        let prefix = options(rest).get("prefix").copied().unwrap_or("");
+        let matches = |reference: &str| reference.starts_with(prefix);
+        let clock = self.clock();
+        let mut answer = String::new();
+        for pruned in engine::prune(self.store, &clock, &matches, older_than_ms, mode)? {
+            let Pruned { reference, horizon, runs, skips } = pruned;
+            writeln!(answer, "{reference} runs {runs} skips {skips} horizon {horizon}").unwrap();
+        }
+        Ok(answer)
+    }
+
     /// `explain REF FROM TO`.
     fn explain(&mut self, rest: &str) -> Result<String, EngineError> {
         let (reference, from, to) = stretch(rest);

@@ -539,6 +539,20 @@ fn run_filter() -> impl Strategy<Value = RunFilter> {
 }
 
 fn skip_filter() -> impl Strategy<Value = SkipFilter> {
-    (option::of(id()), option::of(instant()), option::of(instant()), option::of(0..5_usize))
-        .prop_map(|(workflow, from, to, limit)| SkipFilter { workflow, from, to, limit })
+    let after = (inner_instant(), name(), inner_instant())
+        .prop_map(|(first, name, last)| (first, name.to_owned(), last));
+    (
+        option::of(id()),
+        option::of(instant()),
+        option::of(instant()),
+        option::of(after),
+        option::of(0..5_usize),
+    )
+        .prop_map(|(workflow, from, to, after, limit)| SkipFilter {
+            workflow,
+            from,
+            to,
+            after,
+            limit,
+        })
 }
