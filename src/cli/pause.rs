@@ -81,7 +81,7 @@ fn answer(changed: &[Paused], context: &Context) -> Result<Exit, Failure> {
         rows.row(&PauseRow {
             reference: &paused.reference,
             pause: paused.pause.as_ref(),
-            skipped: paused.skipped.as_ref(),
+            skipped: &paused.skipped,
             ended: paused.ended.len() as u64,
         })?;
     }

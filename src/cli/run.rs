@@ -17,7 +17,7 @@ use crate::store::record::{ClockKind, RunRecord};
 use crate::wire::{List, Problem, RunRow};
 
 use super::args::{self, Db, Documents};
-use super::claim::Choice;
+use super::claim::{Choice, warn_of_cursors_ahead};
 use super::console::Console;
 use super::context::Context;
 use super::documents;
@@ -177,6 +177,7 @@ fn tell(
         Report::Stopping(many) => {
             return console.note(&format!("stopping; {many} commands still run"));
         }
+        Report::CursorsAhead(references) => return warn_of_cursors_ahead(references, console),
         Report::Busy(error) => Problem {
             code: error.code(),
             message: error.to_string(),

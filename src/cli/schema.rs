@@ -41,6 +41,8 @@ const SCHEMAS: &[(&str, &str)] = &[
     ("request-row", include_str!("../../schemas/rows/request-row.schema.json")),
     ("pause", include_str!("../../schemas/rows/pause.schema.json")),
     ("pause-row", include_str!("../../schemas/rows/pause-row.schema.json")),
+    ("cursor", include_str!("../../schemas/rows/cursor.schema.json")),
+    ("cursor-row", include_str!("../../schemas/rows/cursor-row.schema.json")),
     ("prune", include_str!("../../schemas/rows/prune.schema.json")),
     ("prune-row", include_str!("../../schemas/rows/prune-row.schema.json")),
     ("findings", include_str!("../../schemas/rows/findings.schema.json")),

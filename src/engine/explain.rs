@@ -111,7 +111,8 @@ impl<E: From<EngineError>, F: FnMut(Explained) -> Result<(), E>> Walk<F> {
             SkipFilter { workflow, from: Some(from), to: Some(to), ..SkipFilter::default() };
         let mut stretches: Vec<Stretch> =
             tx.skips(&within)?.into_iter().map(Stretch::skipped).collect();
-        let to_be_skipped = known.plan.skipped.iter().map(|skip| Stretch::to_be_skipped(*skip));
+        let to_be_skipped = known.planned.pass_over(tx, known.plan.skipped.clone())?;
+        let to_be_skipped = to_be_skipped.into_iter().map(Stretch::to_be_skipped);
         stretches.extend(to_be_skipped.filter(|skip| skip.first < to && skip.last >= from));
         stretches.extend(without_schedule(&revisions, from, to));
         stretches.retain(|_| from < to);

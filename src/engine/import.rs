@@ -3,11 +3,12 @@
 use crate::clock::Clock;
 use crate::plan::Position;
 use crate::schedule::{Reference, Schedule};
-use crate::store::record::{Marks, Progress, Workflow};
+use crate::store::record::{Marks, Workflow};
 use crate::store::{Store, Transaction};
 use crate::time::Instant;
 
 use super::register::{Registration, register};
+use super::workflow::Planned;
 use super::{EngineError, Mode, store_info};
 
 /// A workflow to be imported.
@@ -98,7 +99,8 @@ fn move_to(
     let unknown = || EngineError::UnknownWorkflow { reference: reference.to_string() };
     let workflow = tx.workflow(reference.as_str())?.ok_or_else(unknown)?;
     if let Some(cursor) = position.cursor {
-        let progress = Progress { cursor: Some(cursor), ..workflow.progress };
+        let planned = Planned::load_one(tx, workflow.clone())?;
+        let progress = planned.settled_until(cursor, workflow.progress);
         tx.update_progress(&[(&workflow, progress)])?;
         let horizon = cursor.checked_add_ms(1);
         tx.update_marks(workflow.id, &Marks { pruned_before: horizon, ..workflow.marks })?;

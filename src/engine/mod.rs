@@ -3,10 +3,12 @@
 mod claim;
 mod compare;
 mod coverage;
+mod cursor;
 mod due;
 mod error;
 mod explain;
 mod import;
+mod incidents;
 mod lease;
 mod list;
 mod mode;
@@ -26,6 +28,7 @@ mod workflow;
 
 pub use claim::{ClaimRequest, Claimed, DEFAULT_LEASE_MS, claim};
 pub use coverage::{Coverage, coverage};
+pub use cursor::{Moved, set_cursor, set_cursors_back};
 pub use due::{Due, DueRun, due};
 pub use error::EngineError;
 pub use explain::explain;

@@ -73,7 +73,7 @@ pub enum Change {
     /// Its source no longer has it.
     Retired {
         /// What was skipped.
-        skipped: Option<Box<SkipRecord>>,
+        skipped: Vec<SkipRecord>,
     },
 }
 
@@ -272,7 +272,7 @@ fn retire(
     mark(tx, planned.workflow, |marks| Marks { retired: Some(now), ..marks }, now)?;
     Ok(Synced {
         reference: Cow::Owned(reference.to_string()),
-        change: Change::Retired { skipped: skipped.map(Box::new) },
+        change: Change::Retired { skipped },
         revision: number + 1,
     })
 }

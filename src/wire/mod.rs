@@ -22,7 +22,7 @@ mod table;
 mod text;
 
 pub use batch::{BATCH_LIMIT, BatchError, Line, read_batch};
-pub use decisions::{FindingRow, PauseRow};
+pub use decisions::{CursorRow, FindingRow, PauseRow};
 pub use describe::{DescribeRow, Named};
 #[cfg(feature = "cli")]
 pub use diagnostics::{

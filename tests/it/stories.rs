@@ -10,8 +10,8 @@ use std::path::Path;
 
 use windowpane::clock::FixedClock;
 use windowpane::engine::{
-    self, Absent, Change, ClaimRequest, EngineError, Mode, Note, Only, Paused, Pruned, RunRequest,
-    Selection, SyncOptions, Windows,
+    self, Absent, Change, ClaimRequest, EngineError, Mode, Moved, Note, Only, Paused, Pruned,
+    RunRequest, Selection, SyncOptions, Windows,
 };
 use windowpane::schedule::{Reference, Schedule};
 use windowpane::store::fate::Fate;
@@ -71,6 +71,7 @@ impl Telling<'_> {
             "attempts" => self.attempts(rest),
             "prune" => self.prune(rest, Mode::Write),
             "prune-dry-run" => self.prune(rest, Mode::DryRun),
+            "cursor" => self.cursor(rest),
             "explain" => self.explain(rest),
             "coverage" => self.coverage(rest),
             _ => panic!("there is no step `{verb}`"),
@@ -157,6 +158,9 @@ impl Telling<'_> {
                 attempt.token
             )
             .unwrap();
+        }
+        for reference in &claimed.cursors_ahead {
+            writeln!(answer, "cursor ahead {reference}").unwrap();
         }
         let next = claimed.next_due.map_or("never".to_owned(), |next| next.to_string());
         writeln!(answer, "next {next}").unwrap();
@@ -379,6 +383,26 @@ impl Telling<'_> {
 }
 
 impl Telling<'_> {
+    /// `cursor REF set T`, or `cursor ahead set T`.
+    fn cursor(&mut self, rest: &str) -> Result<String, EngineError> {
+        let (reference, to) = rest.split_once(" set ").unwrap();
+        let (to, clock) = (to.parse().unwrap(), self.clock());
+        let moved = match reference {
+            "ahead" => engine::set_cursors_back(self.store, &clock, to, Mode::Write)?,
+            reference => vec![engine::set_cursor(self.store, &clock, reference, to, Mode::Write)?],
+        };
+        let mut answer = String::new();
+        for Moved { reference, before, cursor, skipped, restored } in moved {
+            let text = |cursor: Option<Instant>| {
+                cursor.map_or("none".to_owned(), |cursor| cursor.to_string())
+            };
+            let (before, cursor) = (text(before), text(cursor));
+            writeln!(answer, "{reference} from {before} to {cursor} restored {restored}").unwrap();
+            skipped.iter().for_each(|skip| writeln!(answer, "{}", skip_line(skip)).unwrap());
+        }
+        Ok(answer)
+    }
+
     /// `prune DURATION [prefix REF]`.
     fn prune(&mut self, rest: &str, mode: Mode) -> Result<String, EngineError> {
         let (older_than, rest) = rest.split_once(' ').unwrap_or((rest, ""));
