@@ -24,6 +24,7 @@ pub mod runner;
 mod store_info;
 mod sweep;
 mod sync;
+mod verify;
 mod workflow;
 
 pub use claim::{ClaimRequest, Claimed, DEFAULT_LEASE_MS, claim};
@@ -45,3 +46,4 @@ pub use request::{
     cancel_request, request,
 };
 pub use sync::{Absent, Change, SyncOptions, SyncReport, Synced, sync};
+pub use verify::verify;

@@ -268,7 +268,7 @@ impl Timeline {
     }
 
     /// How many occurrences lie strictly between two instants.
-    pub(super) fn count_between(&self, after: Instant, before: Instant) -> u64 {
+    pub fn count_between(&self, after: Instant, before: Instant) -> u64 {
         let from = self.spans.partition_point(|span| span.last <= after);
         self.spans[from..]
             .iter()

@@ -19,6 +19,7 @@ mod store_suite;
 mod stories;
 mod sync;
 mod tidy;
+mod verify;
 mod watched;
 
 use windowpane::schedule::Schedule;
