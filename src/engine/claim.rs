@@ -88,6 +88,10 @@ pub fn claim(
         };
         claimed.now = clock.now();
         let info = store_info::for_write(&mut *tx, clock)?;
+        if store_info::must_be_alone(&*tx, &info) {
+            beside = Beside::Nobody;
+            continue;
+        }
         let reach = HandOut::new(request, claimed.now).carry_out(&mut *tx, &info, &mut claimed)?;
         // Others may leave what they hold, and nobody would look for it before long.
         let is_passed_over = tx.has_passed_over() && claimed.runs.is_empty();

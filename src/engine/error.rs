@@ -4,7 +4,7 @@ use crate::plan::PlanError;
 use crate::store::lifecycle::LifecycleError;
 use crate::store::record::ClockKind;
 use crate::store::{RunId, StoreError};
-use crate::time::Instant;
+use crate::time::{Instant, tzdb_version};
 
 /// An error of an operation on the records. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
@@ -109,6 +109,12 @@ pub enum EngineError {
         /// The store's kind.
         store: ClockKind,
     },
+    /// The store was written under a newer tz database, and has calendar cadences.
+    #[error("this store follows the tz database {store}, and this program has {ours}", ours = tzdb_version())]
+    OlderTzdb {
+        /// The version that the store was last written under.
+        store: String,
+    },
     /// The record of a revision cannot be read by this program.
     #[error("revision {number} of `{reference}` cannot be read")]
     UnreadableRevision {
@@ -136,6 +142,7 @@ impl EngineError {
             EngineError::NothingLeft { .. } => "nothing_left",
             EngineError::RepeatedReference { .. } => "repeated_ref",
             EngineError::OtherClock { .. } => "other_clock",
+            EngineError::OlderTzdb { .. } => "older_tzdb",
             EngineError::UnreadableRevision { .. } => "unreadable_revision",
         }
     }
@@ -163,6 +170,9 @@ impl EngineError {
             EngineError::OtherClock { store: ClockKind::System } => {
                 Some("leave out --now, or try it on a store of its own")
             }
+            EngineError::OlderTzdb { .. } => Some(
+                "calendar cadences may be elsewhere under it: use a newer windowpane, or write with --accept-older-tzdb",
+            ),
             EngineError::UnreadableRevision { .. } => {
                 Some("use a windowpane at least as new as the one that wrote it")
             }
@@ -183,6 +193,7 @@ impl EngineError {
             EngineError::Store(_)
                 | EngineError::UnreadableRevision { .. }
                 | EngineError::OtherClock { .. }
+                | EngineError::OlderTzdb { .. }
         )
     }
 }

@@ -15,9 +15,9 @@ use crate::store::record::{
 use crate::store::{Store, Transaction};
 use crate::time::Instant;
 
-use super::EngineError;
 use super::pages::Pages;
 use super::workflow::{Planned, read_revisions};
+use super::{EngineError, store_info};
 
 /// Tells for each occurrence in `[from, to)` of the workflow `reference` what became of its
 /// scheduled run, in the order of occurrences, and after each what became of the runs requested for
@@ -38,6 +38,7 @@ pub fn explain<E: From<EngineError>>(
 ) -> Result<(), E> {
     let mut tx = store.begin_read().map_err(EngineError::from)?;
     let tx = &mut *tx;
+    store_info::for_read(tx)?;
     let now = clock.now();
     let mut walk = Walk::new(tx, reference, (from, to), now, each)?;
     let workflow = &walk.known.planned.workflow;

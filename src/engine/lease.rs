@@ -164,8 +164,13 @@ fn transition(
     step: impl FnOnce(RunRecord, &Workflow, Instant) -> Result<Step, LifecycleError>,
 ) -> Result<RunRecord, EngineError> {
     let mut tx = store.begin_beside()?;
+    let info = store_info::for_write(&mut *tx, clock)?;
+    if store_info::must_be_alone(&*tx, &info) {
+        drop(tx);
+        tx = store.begin_write()?;
+        store_info::for_write(&mut *tx, clock)?;
+    }
     let now = clock.now();
-    store_info::for_write(&mut *tx, clock)?;
     let run = carry_out(&mut *tx, id, now, |run, workflow| step(run, workflow, now))?;
     tx.commit()?;
     Ok(run)
@@ -180,8 +185,13 @@ fn transitions<T>(
     step: impl Fn(&T, RunRecord, &Workflow, Instant) -> Result<Step, LifecycleError>,
 ) -> Result<Vec<RunRecord>, EngineError> {
     let mut tx = store.begin_beside()?;
+    let info = store_info::for_write(&mut *tx, clock)?;
+    if store_info::must_be_alone(&*tx, &info) {
+        drop(tx);
+        tx = store.begin_write()?;
+        store_info::for_write(&mut *tx, clock)?;
+    }
     let now = clock.now();
-    store_info::for_write(&mut *tx, clock)?;
     let runs: Result<Vec<RunRecord>, EngineError> = items
         .iter()
         .map(|item| {

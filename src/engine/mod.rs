@@ -24,6 +24,7 @@ pub mod runner;
 mod store_info;
 mod sweep;
 mod sync;
+mod tz_change;
 mod verify;
 mod workflow;
 
@@ -46,4 +47,5 @@ pub use request::{
     cancel_request, request,
 };
 pub use sync::{Absent, Change, SyncOptions, SyncReport, Synced, sync};
+pub use tz_change::accept_older_tzdb;
 pub use verify::verify;

@@ -19,6 +19,7 @@ mod store_suite;
 mod stories;
 mod sync;
 mod tidy;
+mod tz_change;
 mod verify;
 mod watched;
 

@@ -14,9 +14,9 @@ use crate::store::record::{RunFilter, SkipFilter, Workflow, WorkflowId};
 use crate::store::{Finding, Store, Transaction};
 use crate::time::Instant;
 
-use super::EngineError;
 use super::pages::Pages;
 use super::workflow::{Planned, read_revisions};
+use super::{EngineError, store_info};
 use track::Track;
 
 /// How many workflows are followed in one walk along the records.
@@ -35,6 +35,7 @@ const FINDINGS_AT_MOST: usize = 1_000;
 /// [`EngineError::Store`], [`EngineError::UnreadableRevision`]: check the store itself first.
 pub fn verify(store: &mut dyn Store, clock: &dyn Clock) -> Result<Vec<Finding>, EngineError> {
     let mut tx = store.begin_read()?;
+    store_info::for_read(&mut *tx)?;
     let now = clock.now();
     let mut findings = Vec::new();
     let mut last: Option<String> = None;
