@@ -5,12 +5,12 @@ use std::io::{self, Write};
 use std::ops::Range;
 
 use annotate_snippets::renderer::DEFAULT_LINE_NUM_STYLE as ARROW;
-use annotate_snippets::{AnnotationKind, Group, Level, Message, Renderer, Snippet};
+use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Message, Renderer, Snippet};
 
 use crate::schedule::{Severity, is_deceptive};
 
 use super::super::text::escape_controls;
-use super::{Case, Diagnostic, Reporter, Summary};
+use super::{Case, Diagnostic, Reporter, Source, Summary};
 
 /// Whether the text has colours. Nothing depends on them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,18 +62,15 @@ fn rendered(diagnostic: &Diagnostic<'_>, renderer: &Renderer, style: Style) -> S
         Severity::Warning => Level::WARNING,
         Severity::Note => Level::NOTE,
     };
-    let Excerpt { text, mark } = Excerpt::of(diagnostic.source.text, &diagnostic.range);
-    let line = usize::try_from(diagnostic.span.line).unwrap_or(usize::MAX);
-    let snippet = Snippet::source(text).line_start(line);
-    let snippet = snippet.annotation(AnnotationKind::Primary.span(mark));
     let hint =
         diagnostic.hint.map(|hint| Level::HELP.with_name("hint").message(escape_controls(hint)));
-    let excerpt = Group::with_level(level.clone()).element(snippet);
+    let excerpt = Group::with_level(level.clone()).elements(snippet(diagnostic));
     let excerpt = excerpt.elements(pointer(diagnostic)).elements(hint);
     let title = level.primary_title(escape_controls(diagnostic.message));
     let title = Group::with_title(title.id(diagnostic.code.as_str()));
-    let (title, excerpt) = (renderer.render(&[title]), renderer.render(&[excerpt]));
-    format!("{title}\n{}\n{excerpt}", place(diagnostic, style))
+    let place = place(diagnostic, style);
+    let parts = [renderer.render(&[title]), place, renderer.render(&[excerpt])];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
 /// The line with file, line and column. annotate-snippets would count the column from where the
@@ -86,6 +83,16 @@ fn place(diagnostic: &Diagnostic<'_>, style: Style) -> String {
         Style::Coloured => format!("{ARROW}{indent}-->{ARROW:#}"),
     };
     format!("{arrow} {}:{line}:{column}", escape_controls(diagnostic.source.file))
+}
+
+/// The line at fault, where there is one.
+fn snippet<'a>(diagnostic: &Diagnostic<'a>) -> Option<Snippet<'a, Annotation<'a>>> {
+    let Source { text, .. } = diagnostic.source;
+    let Excerpt { text, mark } =
+        (!text.is_empty()).then(|| Excerpt::of(text, &diagnostic.range))?;
+    let line = usize::try_from(diagnostic.span.line).unwrap_or(usize::MAX);
+    let mark = AnnotationKind::Primary.span(mark);
+    Some(Snippet::source(text).line_start(line).annotation(mark))
 }
 
 /// The longest pointer that is shown.
