@@ -1,6 +1,7 @@
 //! The command, through the real binary.
 
 mod golden;
+mod hostile;
 mod pipelines;
 mod reports;
 mod sharing;
