@@ -3,6 +3,7 @@
 mod golden;
 mod hostile;
 mod pipelines;
+mod progress;
 mod reports;
 mod sharing;
 mod signals;
