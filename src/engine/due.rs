@@ -77,9 +77,8 @@ pub fn due(store: &mut dyn Store, clock: &dyn Clock) -> Result<Due, EngineError>
     for Visited { planned, plan, .. } in queue.visited {
         let to_come = planned.next_due(now);
         next_due = [next_due, to_come].into_iter().flatten().min();
-        skipped.extend(
-            plan.skipped.into_iter().map(|skip| (planned.workflow.reference.clone(), skip)),
-        );
+        let parts = planned.pass_over(&mut *tx, plan.skipped)?;
+        skipped.extend(parts.into_iter().map(|skip| (planned.workflow.reference.clone(), skip)));
     }
     Ok(Due { now, runs, skipped, next_due })
 }
@@ -98,7 +97,8 @@ fn again(
         let planned = Planned::load_one(tx, workflow.clone())?;
         if let Some(skip) = overlapped(&planned, &run, run.available.unwrap_or(queue.now())) {
             queue.note_settled(workflow.id, skip.last);
-            skipped.push((run.reference.clone(), skip));
+            let parts = planned.pass_over(tx, vec![skip])?;
+            skipped.extend(parts.into_iter().map(|skip| (run.reference.clone(), skip)));
         }
     }
     Ok(match reopen(run, &workflow, queue.now())? {

@@ -4,6 +4,7 @@ use crate::plan::PlanError;
 use crate::store::lifecycle::LifecycleError;
 use crate::store::record::ClockKind;
 use crate::store::{RunId, StoreError};
+use crate::time::Instant;
 
 /// An error of an operation on the records. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
@@ -58,6 +59,30 @@ pub enum EngineError {
         /// The source that registered it.
         owner: String,
     },
+    /// The cursor is to be set back, and is not ahead of now.
+    #[error(
+        "the cursor of `{reference}` stands at {cursor}, and only one ahead of now is set back: what was settled since {to} would be unsettled again"
+    )]
+    CursorNotAhead {
+        /// The workflow.
+        reference: String,
+        /// Where its cursor stands, or its registration where it has none.
+        cursor: Instant,
+        /// Where it was to be set.
+        to: Instant,
+    },
+    /// The cursor is to be set back to where there are no records any more.
+    #[error(
+        "the records of `{reference}` before {horizon} are pruned, so nobody knows what ran since {to}"
+    )]
+    BehindHorizon {
+        /// The workflow.
+        reference: String,
+        /// Of occurrences before it there may be no record.
+        horizon: Instant,
+        /// Where the cursor was to be set.
+        to: Instant,
+    },
     /// A request for runs cannot be carried out.
     #[error("{problem}")]
     BadRequest {
@@ -105,6 +130,8 @@ impl EngineError {
             EngineError::Refused { source, .. } => source.code(),
             EngineError::OtherSource { .. } => "other_source",
             EngineError::AlreadyRegistered { .. } => "already_registered",
+            EngineError::CursorNotAhead { .. } => "cursor_not_ahead",
+            EngineError::BehindHorizon { .. } => "behind_horizon",
             EngineError::BadRequest { .. } => "bad_request",
             EngineError::NothingLeft { .. } => "nothing_left",
             EngineError::RepeatedReference { .. } => "repeated_ref",
@@ -126,6 +153,10 @@ impl EngineError {
             EngineError::AlreadyRegistered { .. } => {
                 Some("the store knows best how far it has come; leave it out to import the others")
             }
+            EngineError::CursorNotAhead { .. } => {
+                Some("ask for runs again with `request REF --from T --to T --id ID`")
+            }
+            EngineError::BehindHorizon { .. } => Some("set it to the horizon or later"),
             EngineError::OtherClock { store: ClockKind::Test } => {
                 Some("it was first written under --now, so every write needs --now")
             }

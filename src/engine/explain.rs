@@ -80,8 +80,9 @@ struct Known {
     plan: Plan,
     pauses: Vec<PauseRecord>,
     now: Instant,
-    /// The newest occurrence that was due when the workflow was registered.
-    due_at_registration: Option<Instant>,
+    /// The first occurrence that may ever have been owed: of those up to the registration only the
+    /// newest that was due, and that only where it is a first run.
+    oldest_owed: Option<Instant>,
 }
 
 /// Several occurrences that share a fate.
@@ -106,10 +107,12 @@ impl<E: From<EngineError>, F: FnMut(Explained) -> Result<(), E>> Walk<F> {
         let planned = Planned { workflow, timeline: Timeline::new(&revisions) };
         let known = Known::of(tx, planned, now)?;
         let workflow = Some(known.planned.workflow.id);
-        let within = SkipFilter { workflow, from: Some(from), to: Some(to), limit: None };
+        let within =
+            SkipFilter { workflow, from: Some(from), to: Some(to), ..SkipFilter::default() };
         let mut stretches: Vec<Stretch> =
             tx.skips(&within)?.into_iter().map(Stretch::skipped).collect();
-        let to_be_skipped = known.plan.skipped.iter().map(|skip| Stretch::to_be_skipped(*skip));
+        let to_be_skipped = known.planned.pass_over(tx, known.plan.skipped.clone())?;
+        let to_be_skipped = to_be_skipped.into_iter().map(Stretch::to_be_skipped);
         stretches.extend(to_be_skipped.filter(|skip| skip.first < to && skip.last >= from));
         stretches.extend(without_schedule(&revisions, from, to));
         stretches.retain(|_| from < to);
@@ -166,13 +169,19 @@ impl<E: From<EngineError>, F: FnMut(Explained) -> Result<(), E>> Walk<F> {
 
 impl Known {
     fn of(tx: &mut dyn Transaction, planned: Planned, now: Instant) -> Result<Known, EngineError> {
-        let reference = &planned.workflow.reference;
-        let at_registration = planned.timeline.run_due(planned.workflow.registered).transpose();
-        let at_registration = at_registration.map_err(|source| plan_error(reference, source))?;
+        let Workflow { reference, registered, policies, .. } = &planned.workflow;
+        let oldest_owed = match policies.first_run {
+            FirstRun::Next => Some(after(*registered)),
+            FirstRun::Newest => {
+                let newest = planned.timeline.run_due(*registered).transpose();
+                let newest = newest.map_err(|source| plan_error(reference, source))?;
+                newest.map(|run| run.occurrence)
+            }
+        };
         Ok(Known {
             plan: planned.plan(now),
             pauses: tx.pauses(planned.workflow.id)?,
-            due_at_registration: at_registration.map(|run| run.occurrence),
+            oldest_owed,
             now,
             planned,
         })
@@ -196,7 +205,7 @@ impl Known {
                 return Fate::Owed(run);
             }
         } else if marks.pruned_before.is_some_and(|horizon| occurrence < horizon)
-            && self.due_at_registration.is_none_or(|oldest| occurrence >= oldest)
+            && self.oldest_owed.is_none_or(|oldest| occurrence >= oldest)
         {
             return Fate::Pruned(run);
         }

@@ -9,7 +9,7 @@ use crate::store::{Store, Transaction};
 use crate::time::Instant;
 
 use super::EngineError;
-use super::queue::AHEAD_AT_MOST_MS;
+use super::incidents::incidents;
 use super::workflow::{Planned, read_revisions};
 
 /// Where one workflow stands.
@@ -27,7 +27,7 @@ pub struct Standing {
     pub lag_ms: i64,
     /// How many of its runs are claimed under a live lease.
     pub live_claims: u64,
-    /// What needs a look: `cursor_ahead`.
+    /// What needs a look: `cursor_ahead`, `tz_passed`.
     pub incidents: Vec<&'static str>,
 }
 
@@ -71,17 +71,13 @@ fn standing(
     let next_due = planned.next_due(now);
     let workflow = planned.workflow;
     let present = rows.last();
-    let ahead =
-        [workflow.progress.cursor, Some(workflow.registered), present.and_then(|row| row.after)];
-    let is_ahead =
-        ahead.into_iter().flatten().any(|instant| instant.ms_since(now) > AHEAD_AT_MOST_MS);
     Ok(Standing {
         revision: present.map_or(0, |row| row.number),
         schedule: present.and_then(|row| row.schedule.clone()),
         next_due,
         lag_ms: owed.map_or(0, |owed| now.ms_since(owed.due)),
         live_claims,
-        incidents: if is_ahead { vec!["cursor_ahead"] } else { Vec::new() },
+        incidents: incidents(&workflow, present, now),
         workflow,
     })
 }

@@ -16,8 +16,13 @@ pub(super) fn for_write(
     let tzdb = tzdb_version().to_owned();
     match tx.info()? {
         None => {
-            let info =
-                StoreInfo { clock: clock.kind(), tzdb, definition_writes: 0, last_planned: None };
+            let info = StoreInfo {
+                clock: clock.kind(),
+                tzdb,
+                definition_writes: 0,
+                last_planned: None,
+                set_ahead: None,
+            };
             tx.set_info(&info)?;
             Ok(info)
         }
@@ -36,11 +41,11 @@ pub(super) fn for_write(
 /// Notes that workflows were given their places in the queue at `now`.
 pub(super) fn note_planned(
     tx: &mut dyn Transaction,
-    info: StoreInfo,
+    info: &StoreInfo,
     now: Instant,
 ) -> Result<(), EngineError> {
     if info.last_planned < Some(now) {
-        tx.set_info(&StoreInfo { last_planned: Some(now), ..info })?;
+        tx.set_info(&StoreInfo { last_planned: Some(now), ..info.clone() })?;
     }
     Ok(())
 }

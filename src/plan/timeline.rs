@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::schedule::{Definition, Phase, Reference};
-use crate::time::{Authored, Instant, Window};
+use crate::time::{Authored, Cadence, Instant, Window};
 
 use super::run::{PlanError, Run};
 use super::runs::Runs;
@@ -206,6 +206,17 @@ impl Timeline {
     /// The run of the newest occurrence at or before `instant`.
     pub fn run_at_or_before(&self, instant: Instant) -> Option<Result<Run, PlanError>> {
         self.at_or_before(instant).map(|place| self.run(place))
+    }
+
+    /// The authored local time of an occurrence, in milliseconds, read as UTC. `None` where its
+    /// schedule has no time zone, and for what is no occurrence.
+    pub fn zoned_local_ms(&self, occurrence: Instant) -> Option<i64> {
+        let place = self.at_or_before(occurrence).filter(|place| place.occurrence == occurrence)?;
+        let cadence = self.definition(place).cadence();
+        match cadence {
+            Cadence::Interval(_) => None,
+            Cadence::Calendar(_) => Some(cadence.authored(occurrence)?.local_ms),
+        }
     }
 
     /// The first place strictly after `instant`.

@@ -64,6 +64,8 @@ pub enum Report<'a> {
     Refused(EngineError),
     /// Another process holds the store; it is tried again.
     Busy(StoreError),
+    /// The workflows whose cursor lies ahead of now are these; told where they change.
+    CursorsAhead(&'a [String]),
     /// It was told to stop, and waits for so many commands.
     Stopping(usize),
 }
@@ -114,8 +116,16 @@ impl Runner {
     ) -> Result<(), EngineError> {
         let attempts = Attempts::new(options, self.sender);
         let claim_at = Moment::now();
-        let mut work =
-            Work { store, clock, options, report, attempts, mode: Mode::Working, claim_at };
+        let mut work = Work {
+            store,
+            clock,
+            options,
+            report,
+            attempts,
+            mode: Mode::Working,
+            claim_at,
+            cursors_ahead: Vec::new(),
+        };
         let result = work.go_on(&self.events);
         work.attempts.abort();
         result
@@ -143,6 +153,8 @@ struct Work<'a> {
     mode: Mode,
     /// When to look for owed runs again.
     claim_at: Moment,
+    /// The workflows whose cursor lay ahead of now at the last claim.
+    cursors_ahead: Vec<String>,
 }
 
 impl Work<'_> {
@@ -235,6 +247,10 @@ impl Work<'_> {
         let next = claimed.next_due.into_iter().chain(claimed.next_available).min();
         let until_next = next.map_or(RECHECK_MS, |next| next.ms_since(self.clock.now()));
         self.claim_at = now.after_ms(until_next.min(RECHECK_MS));
+        if claimed.cursors_ahead != self.cursors_ahead {
+            (self.report)(self.store, Report::CursorsAhead(&claimed.cursors_ahead));
+            self.cursors_ahead = claimed.cursors_ahead;
+        }
         let is_empty = claimed.runs.is_empty();
         for run in &claimed.runs {
             self.attempts.start(run, now);
