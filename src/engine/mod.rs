@@ -1,5 +1,6 @@
 //! Read, plan, write: what may happen to the records, written once for every store.
 
+mod again;
 mod claim;
 mod compare;
 mod coverage;

@@ -4,6 +4,7 @@
 //! are values-in-values-out on [`record`]s, written once for every store. No store asks what
 //! time it is.
 
+pub mod backoff;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod between;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]

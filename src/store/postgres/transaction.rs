@@ -16,6 +16,8 @@ use crate::time::Instant;
 
 use super::columns::Columns;
 use super::fault::Fault;
+use super::open::Server;
+use super::outcome::Writer;
 
 /// What a transaction may do, and beside whom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,9 +41,10 @@ const COMMIT_AND_WAKE: &str = "SELECT pg_notify('windowpane', current_schema());
 
 /// A transaction on the database; dropped, it is rolled back.
 pub(super) struct PostgresTransaction<'s> {
+    server: &'s Server,
     client: &'s mut Client,
     statements: &'s mut Statements,
-    name: &'s str,
+    writer: &'s mut Writer,
     pub(super) access: Access,
     state: State,
     /// Whether something was left out that another writer holds.
@@ -61,15 +64,17 @@ enum State {
 impl<'s> PostgresTransaction<'s> {
     /// What was begun on this connection just now.
     pub(super) fn new(
+        server: &'s Server,
         client: &'s mut Client,
         statements: &'s mut Statements,
-        name: &'s str,
+        writer: &'s mut Writer,
         access: Access,
     ) -> PostgresTransaction<'s> {
         PostgresTransaction {
+            server,
             client,
             statements,
-            name,
+            writer,
             access,
             state: State::Open,
             has_passed_over: false,
@@ -195,6 +200,14 @@ impl<'s> PostgresTransaction<'s> {
         Ok(())
     }
 
+    /// Notes which transaction this is, in case its connection is lost; false where it has written
+    /// nothing.
+    fn note(&mut self) -> Result<bool, StoreError> {
+        let (sql, [connection, number, hour_ms, old_ms]) = self.writer.note();
+        let values: Values<'_> = &[&connection, &number, &hour_ms, &old_ms];
+        Ok(self.execute(Writer::TABLE, sql, values)? > 0)
+    }
+
     fn query(
         &mut self,
         table: &'static str,
@@ -215,9 +228,13 @@ impl<'s> PostgresTransaction<'s> {
         Ok(statement)
     }
 
+    fn name(&self) -> &'s str {
+        &self.server.address.name
+    }
+
     fn fault(&mut self, table: &'static str, error: &postgres::Error) -> StoreError {
         self.state = State::Failed;
-        Fault::of_table(self.name, table, error)
+        Fault::of_table(self.name(), table, error)
     }
 }
 
@@ -239,13 +256,22 @@ impl Transaction for PostgresTransaction<'_> {
     fn commit(mut self: Box<Self>) -> Result<(), StoreError> {
         if self.state == State::Failed {
             let problem = "a transaction in which a statement failed cannot be kept".to_owned();
-            return Err(StoreError::Unavailable { path: self.name.to_owned(), problem });
+            return Err(StoreError::Unavailable { path: self.name().to_owned(), problem });
         }
+        let has_written = match self.access {
+            Access::Read => false,
+            Access::Beside | Access::Alone => self.note()?,
+        };
         let end = if self.wakes_others { COMMIT_AND_WAKE } else { "COMMIT" };
         let done = self.client.batch_execute(end);
-        done.map_err(|error| Fault::of_commit(self.name, &error))?;
         self.state = State::Ended;
-        Ok(())
+        match done.map_err(|error| Fault::of_server(self.name(), &error)) {
+            Err(lost @ StoreError::Unreachable { .. }) if has_written => {
+                self.statements.clear();
+                self.writer.settle(self.server, self.client, lost)
+            }
+            done => done,
+        }
     }
 
     fn is_alone(&self) -> bool {
