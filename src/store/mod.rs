@@ -24,12 +24,14 @@ pub mod record;
 mod run_id;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
+mod wakeups;
 
 pub use error::StoreError;
 pub use finding::Finding;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub use missing::Missing;
 pub use run_id::{RunId, RunIdError};
+pub use wakeups::{Wake, Wakeups};
 
 use crate::schedule::Policies;
 use crate::time::Instant;
@@ -63,6 +65,13 @@ pub trait Store {
     /// # Errors
     /// As the engine below reports.
     fn begin_read(&mut self) -> Result<Box<dyn Transaction + '_>, StoreError>;
+
+    /// Listens to other writers, on any machine, until what it returns is dropped: `wake` is called
+    /// once they have made work due or available earlier. `None` where the store hears nothing of
+    /// them.
+    fn listen(&self, _wake: Wake) -> Option<Wakeups> {
+        None
+    }
 }
 
 /// One transaction. Dropping it without [`Transaction::commit`] undoes all of it.

@@ -5,6 +5,7 @@ mod columns;
 mod decisions;
 mod fault;
 mod info;
+mod listener;
 mod migrate;
 mod open;
 mod outcome;
@@ -26,7 +27,7 @@ use postgres::{Client, SimpleQueryMessage};
 use crate::time::Instant;
 
 use super::backoff::Wait;
-use super::{Finding, Missing, Store, StoreError, Transaction};
+use super::{Finding, Missing, Store, StoreError, Transaction, Wake, Wakeups};
 use fault::Fault;
 use open::Server;
 use outcome::Writer;
@@ -45,8 +46,8 @@ pub struct Options {
     pub busy_timeout_ms: u32,
     /// Who is told the server's time.
     pub hears_time: Option<Hears>,
-    /// What waits for a server that is away while a transaction is committed, for up to ten seconds;
-    /// without it the server is asked once what became of the transaction.
+    /// What waits for a server that is away: while a transaction is committed for up to ten seconds,
+    /// and between attempts to listen. Without it the server is tried once.
     pub wait: Option<Wait>,
 }
 
@@ -208,5 +209,9 @@ impl Store for PostgresStore {
 
     fn begin_read(&mut self) -> Result<Box<dyn Transaction + '_>, StoreError> {
         Ok(Box::new(self.begin(Access::Read)?))
+    }
+
+    fn listen(&self, wake: Wake) -> Option<Wakeups> {
+        listener::listen(self.server.clone(), wake)
     }
 }

@@ -10,6 +10,7 @@ use super::tls;
 use super::url::{Address, Tls};
 
 /// Where a server is, and how it is used.
+#[derive(Clone)]
 pub(super) struct Server {
     pub(super) address: Address,
     pub(super) options: Options,

@@ -8,6 +8,7 @@ mod proxy;
 mod refusals;
 mod retries;
 mod verify;
+mod wakeups;
 
 use std::process;
 use std::sync::Once;

@@ -37,6 +37,7 @@ fn options(command: &str) -> RunnerOptions<'_> {
         until: Until::Told,
         matches: &|_| true,
         trigger: None,
+        poll_ms: RunnerOptions::POLL_MS,
     }
 }
 
