@@ -78,6 +78,9 @@ pub enum EngineError {
         /// The workflow.
         reference: String,
     },
+    /// Records are to be copied to a store that has some already.
+    #[error("there are records in the store to copy to")]
+    NotEmpty,
     /// The store lives by the other kind of clock.
     #[error("this store lives by the {} clock", store.as_str())]
     OtherClock {
@@ -108,6 +111,7 @@ impl EngineError {
             EngineError::BadRequest { .. } => "bad_request",
             EngineError::NothingLeft { .. } => "nothing_left",
             EngineError::RepeatedReference { .. } => "repeated_ref",
+            EngineError::NotEmpty => "not_empty",
             EngineError::OtherClock { .. } => "other_clock",
             EngineError::UnreadableRevision { .. } => "unreadable_revision",
         }
@@ -126,6 +130,7 @@ impl EngineError {
             EngineError::AlreadyRegistered { .. } => {
                 Some("the store knows best how far it has come; leave it out to import the others")
             }
+            EngineError::NotEmpty => Some("name a new file, or another schema"),
             EngineError::OtherClock { store: ClockKind::Test } => {
                 Some("it was first written under --now, so every write needs --now")
             }

@@ -3,6 +3,7 @@
 mod again;
 mod claim;
 mod compare;
+mod copy;
 mod coverage;
 mod due;
 mod error;
@@ -24,6 +25,7 @@ mod sync;
 mod workflow;
 
 pub use claim::{ClaimRequest, Claimed, DEFAULT_LEASE_MS, claim};
+pub use copy::copy;
 pub use coverage::{Coverage, coverage};
 pub use due::{Due, DueRun, due};
 pub use error::EngineError;

@@ -8,8 +8,9 @@ use postgres::{Client, Row, Statement};
 
 use crate::schedule::Policies;
 use crate::store::record::{
-    Attempt, Marks, NewWorkflow, OpenState, PauseRecord, Progress, RequestRecord, RevisionRow,
-    RunFilter, RunKey, RunRecord, SkipFilter, SkipRecord, StoreInfo, Workflow, WorkflowId,
+    Attempt, Counts, Marks, NewWorkflow, OpenState, PauseRecord, Progress, RequestRecord,
+    RevisionRow, RunFilter, RunKey, RunRecord, SkipFilter, SkipRecord, StoreInfo, Workflow,
+    WorkflowId,
 };
 use crate::store::{StoreError, Transaction};
 use crate::time::Instant;
@@ -306,6 +307,10 @@ impl Transaction for PostgresTransaction<'_> {
         self.find_info()
     }
 
+    fn counts(&mut self) -> Result<Counts, StoreError> {
+        self.count_records()
+    }
+
     fn set_info(&mut self, info: &StoreInfo) -> Result<(), StoreError> {
         self.write_info(info)
     }
@@ -330,6 +335,10 @@ impl Transaction for PostgresTransaction<'_> {
         workflows: &[NewWorkflow],
     ) -> Result<Vec<WorkflowId>, StoreError> {
         self.add_workflows(workflows)
+    }
+
+    fn restore_workflows(&mut self, workflows: &[Workflow]) -> Result<(), StoreError> {
+        self.add_workflows_as_they_stand(workflows)
     }
 
     fn update_policies(
@@ -405,6 +414,10 @@ impl Transaction for PostgresTransaction<'_> {
 
     fn past_attempts(&mut self, key: &RunKey) -> Result<Vec<Attempt>, StoreError> {
         self.attempts_before(key)
+    }
+
+    fn past_attempts_of(&mut self, keys: &[RunKey]) -> Result<Vec<(RunKey, Attempt)>, StoreError> {
+        self.attempts_before_all(keys)
     }
 
     fn insert_past_attempts(&mut self, attempts: &[(RunKey, Attempt)]) -> Result<(), StoreError> {

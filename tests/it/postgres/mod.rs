@@ -1,6 +1,7 @@
 //! What only a PostgreSQL server shows. `WINDOWPANE_TEST_POSTGRES` holds the address of one.
 
 mod cluster;
+mod copies;
 mod cuts;
 mod outages;
 mod processes;
