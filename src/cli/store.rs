@@ -84,7 +84,9 @@ pub(super) fn verify(url: &str, context: &Context) -> Result<Vec<Finding>, Failu
 fn connect(url: &str, missing: Missing, context: &Context) -> Result<PostgresStore, StoreError> {
     let clock = context.server_clock.clone();
     let hears_time = Some(Arc::new(move |now| clock.hear(now)) as pg::Hears);
-    PostgresStore::open_with(url, &pg::Options { missing, hears_time, ..pg::Options::default() })
+    let options =
+        pg::Options { missing, hears_time, wait: Some(wait_for), ..pg::Options::default() };
+    PostgresStore::open_with(url, &options)
 }
 
 #[cfg(feature = "postgres")]

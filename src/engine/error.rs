@@ -103,6 +103,9 @@ pub enum EngineError {
         /// The workflow.
         reference: String,
     },
+    /// Records are to be copied to a store that has some already.
+    #[error("there are records in the store to copy to")]
+    NotEmpty,
     /// The store lives by the other kind of clock.
     #[error("this store lives by the {} clock", store.as_str())]
     OtherClock {
@@ -141,6 +144,7 @@ impl EngineError {
             EngineError::BadRequest { .. } => "bad_request",
             EngineError::NothingLeft { .. } => "nothing_left",
             EngineError::RepeatedReference { .. } => "repeated_ref",
+            EngineError::NotEmpty => "not_empty",
             EngineError::OtherClock { .. } => "other_clock",
             EngineError::OlderTzdb { .. } => "older_tzdb",
             EngineError::UnreadableRevision { .. } => "unreadable_revision",
@@ -164,6 +168,7 @@ impl EngineError {
                 Some("ask for runs again with `request REF --from T --to T --id ID`")
             }
             EngineError::BehindHorizon { .. } => Some("set it to the horizon or later"),
+            EngineError::NotEmpty => Some("name a new file, or another schema"),
             EngineError::OtherClock { store: ClockKind::Test } => {
                 Some("it was first written under --now, so every write needs --now")
             }

@@ -1,7 +1,9 @@
 //! Read, plan, write: what may happen to the records, written once for every store.
 
+mod again;
 mod claim;
 mod compare;
+mod copy;
 mod coverage;
 mod cursor;
 mod due;
@@ -29,6 +31,7 @@ mod verify;
 mod workflow;
 
 pub use claim::{ClaimRequest, Claimed, DEFAULT_LEASE_MS, claim};
+pub use copy::copy;
 pub use coverage::{Coverage, coverage};
 pub use cursor::{Moved, set_cursor, set_cursors_back};
 pub use due::{Due, DueRun, due};
