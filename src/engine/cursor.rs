@@ -6,7 +6,7 @@ use crate::store::record::{Marks, Progress, SkipFilter, SkipRecord, StoreInfo, W
 use crate::store::{Store, Transaction};
 use crate::time::Instant;
 
-use super::workflow::{Planned, each_workflow, read_revisions, skip_record};
+use super::workflow::{Planned, each_workflow, read_revisions, scheduled_runs, skip_record};
 use super::{EngineError, Mode, store_info};
 
 /// What became of one workflow.
@@ -27,11 +27,12 @@ pub struct Moved {
 /// Sets the cursor of a workflow to the last occurrence at or before `to`.
 ///
 /// Forward, what lies between is skipped, reason `cursor_set`, due or not. Back goes only a cursor
-/// that is ahead of now: what was skipped after `to` is unsettled again, and occurrences that have
-/// a scheduled run keep it and are passed over, so nothing runs twice.
+/// that is ahead of now, and not to before the registration: what was skipped after `to` is
+/// unsettled again, and occurrences that have a scheduled run keep it and are passed over, so
+/// nothing runs twice.
 ///
 /// # Errors
-/// [`EngineError::CursorNotAhead`], [`EngineError::BehindHorizon`],
+/// [`EngineError::CursorNotAhead`], [`EngineError::Retired`], [`EngineError::BehindHorizon`],
 /// [`EngineError::UnknownWorkflow`], [`EngineError::OtherClock`], [`EngineError::Store`]; nothing
 /// was changed.
 pub fn set_cursor(
@@ -62,7 +63,7 @@ pub fn set_cursor(
 }
 
 /// Sets every cursor that is ahead of now and of `to` back to the last occurrence at or before
-/// `to`, as [`set_cursor`] does.
+/// `to`, as [`set_cursor`] does. Retired workflows owe nothing, and stay as they are.
 ///
 /// # Errors
 /// [`EngineError::BehindHorizon`], [`EngineError::OtherClock`], [`EngineError::Store`]; nothing was
@@ -79,11 +80,13 @@ pub fn set_cursors_back(
     let mut set_ahead = None;
     let moved = each_workflow(&mut *tx, &|_| true, |tx, workflow| {
         let settled = settled(&workflow);
-        if settled <= now || settled <= to {
+        let is_retired = workflow.marks.retired.is_some();
+        if settled <= now || settled <= to || is_retired {
             set_ahead = set_ahead.max(workflow.progress.cursor.filter(|cursor| *cursor > now));
-            // Its turn may have been kept while the clock ran ahead.
-            if workflow.progress.due.is_some_and(|due| due.turn > now) {
-                Planned::load_one(tx, workflow)?.requeue(tx, now)?;
+            if has_turn_ahead(&workflow.progress, now) {
+                let planned = Planned::load_one(tx, workflow)?;
+                let progress = planned.workflow.progress;
+                requeue(tx, planned, progress, now)?;
             }
             return Ok(None);
         }
@@ -134,9 +137,13 @@ fn set_back(
     if settled <= now {
         return Err(EngineError::CursorNotAhead { reference, cursor: settled, to });
     }
+    if workflow.marks.retired.is_some() {
+        return Err(EngineError::Retired { reference });
+    }
     if let Some(horizon) = workflow.marks.pruned_before.filter(|horizon| to < *horizon) {
         return Err(EngineError::BehindHorizon { reference, horizon, to });
     }
+    let to = to.max(never_owed_until(tx, &workflow, now)?);
     let rows = tx.revisions(&[(workflow.id, None)])?.concat();
     let timeline = Timeline::new(&read_revisions(&reference, &rows)?);
     let before = workflow.progress.cursor;
@@ -145,14 +152,45 @@ fn set_back(
     let restored = cut_skips(tx, &workflow, &timeline, to)?;
     let cursor =
         timeline.run_at_or_before(to).and_then(Result::ok).map_or(to, |run| run.occurrence);
-    let mut planned = Planned { workflow: Workflow { marks, ..workflow }, timeline };
-    let progress = planned.workflow.progress;
+    let planned = Planned { workflow: Workflow { marks, ..workflow }, timeline };
+    let progress = planned.settled_until(cursor, planned.workflow.progress);
+    requeue(tx, planned, progress, now)?;
+    Ok(Moved { reference, before, cursor: Some(cursor), skipped: Vec::new(), restored })
+}
+
+/// What lies before the registration was never owed, but for a first run; where the clock ran ahead
+/// even then, the registration says nothing.
+fn never_owed_until(
+    tx: &mut dyn Transaction,
+    workflow: &Workflow,
+    now: Instant,
+) -> Result<Instant, EngineError> {
+    if workflow.registered > now {
+        return Ok(Instant::MIN);
+    }
+    let first_runs = scheduled_runs(tx, workflow.id, Instant::MIN, workflow.registered)?;
+    Ok(first_runs.last().copied().unwrap_or(workflow.registered))
+}
+
+/// Whether a workflow has a turn that was kept while the clock ran ahead: one that owes nothing has
+/// its turn when it is due.
+fn has_turn_ahead(progress: &Progress, now: Instant) -> bool {
+    let is_kept = progress.due.is_some_and(|key| key.turn > now && key.turn > key.due);
+    is_kept || progress.last_handed > Some(now)
+}
+
+/// Gives a workflow that has come as far as `progress` its turn as of now, which was not later.
+fn requeue(
+    tx: &mut dyn Transaction,
+    mut planned: Planned,
+    progress: Progress,
+    now: Instant,
+) -> Result<(), EngineError> {
     let last_handed = progress.last_handed.map(|handed| handed.min(now));
-    let progress = planned.settled_until(cursor, Progress { last_handed, ..progress });
+    let progress = Progress { last_handed, ..progress };
     tx.update_progress(&[(&planned.workflow, progress)])?;
     planned.workflow.progress = progress;
-    planned.requeue(tx, now)?;
-    Ok(Moved { reference, before, cursor: Some(cursor), skipped: Vec::new(), restored })
+    planned.requeue(tx, now)
 }
 
 /// Removes what was skipped after `to`, and tells how many occurrences that were.

@@ -71,6 +71,12 @@ pub enum EngineError {
         /// Where it was to be set.
         to: Instant,
     },
+    /// The cursor of a workflow that is retired is to be set back.
+    #[error("`{reference}` is retired, so nothing of it would be owed again")]
+    Retired {
+        /// The workflow.
+        reference: String,
+    },
     /// The cursor is to be set back to where there are no records any more.
     #[error(
         "the records of `{reference}` before {horizon} are pruned, so nobody knows what ran since {to}"
@@ -140,6 +146,7 @@ impl EngineError {
             EngineError::OtherSource { .. } => "other_source",
             EngineError::AlreadyRegistered { .. } => "already_registered",
             EngineError::CursorNotAhead { .. } => "cursor_not_ahead",
+            EngineError::Retired { .. } => "retired",
             EngineError::BehindHorizon { .. } => "behind_horizon",
             EngineError::BadRequest { .. } => "bad_request",
             EngineError::NothingLeft { .. } => "nothing_left",
@@ -167,6 +174,7 @@ impl EngineError {
             EngineError::CursorNotAhead { .. } => {
                 Some("ask for runs again with `request REF --from T --to T --id ID`")
             }
+            EngineError::Retired { .. } => Some("sync its document first"),
             EngineError::BehindHorizon { .. } => Some("set it to the horizon or later"),
             EngineError::NotEmpty => Some("name a new file, or another schema"),
             EngineError::OtherClock { store: ClockKind::Test } => {

@@ -51,20 +51,26 @@ pub fn pause(
     store_info::for_write(&mut *tx, clock)?;
     let paused = each_workflow(&mut *tx, matches, |tx, workflow| {
         let reference = workflow.reference.clone();
+        let pauses = tx.pauses(workflow.id)?;
         if let Some(from) = workflow.marks.paused {
-            let pause = tx.pauses(workflow.id)?.into_iter().find(|pause| pause.from == from);
+            let pause = pauses.into_iter().find(|pause| pause.from == from);
             return Ok(Paused { reference, pause, skipped: Vec::new(), ended: Vec::new() });
+        }
+        // Where the clock was set back to an earlier pause, that one stays.
+        let mut from = now;
+        while pauses.iter().any(|pause| pause.from == from) {
+            from = from.just_after();
         }
         let pause = PauseRecord {
             workflow: workflow.id,
-            from: now,
+            from,
             to: None,
             by: note.by.map(str::to_owned),
             reason: note.reason.map(str::to_owned),
             resumed: None,
         };
         tx.put_pause(&pause)?;
-        mark(tx, workflow, |marks| Marks { paused: Some(now), ..marks }, now)?;
+        mark(tx, workflow, |marks| Marks { paused: Some(from), ..marks }, now)?;
         Ok(Paused { reference, pause: Some(pause), skipped: Vec::new(), ended: Vec::new() })
     })?;
     tx.commit()?;

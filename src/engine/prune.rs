@@ -134,8 +134,8 @@ impl Prune<'_> {
                 keys.push(run.key);
             }
         }
+        self.move_horizons(tx, &workflows)?;
         if self.mode == Mode::Write {
-            self.move_horizons(tx, &workflows)?;
             note_in_requests(tx, &keys)?;
             tx.delete_runs(&keys)?;
         }
@@ -156,8 +156,8 @@ impl Prune<'_> {
         for skip in &page {
             self.note(skip.workflow, &skip.reference, skip.last).skips += 1;
         }
+        self.move_horizons(tx, &workflows)?;
         if self.mode == Mode::Write {
-            self.move_horizons(tx, &workflows)?;
             tx.delete_skips(&page)?;
         }
         Ok(())
@@ -196,7 +196,7 @@ impl Prune<'_> {
         removed
     }
 
-    /// Writes the horizons of workflows down, where they moved.
+    /// Moves the horizons of workflows, which never go back, and writes them down.
     fn move_horizons(
         &mut self,
         tx: &mut dyn Transaction,
@@ -206,7 +206,7 @@ impl Prune<'_> {
             let Some(removed) = self.removed.get_mut(id) else { continue };
             removed.horizon =
                 marks.pruned_before.map_or(removed.horizon, |at| at.max(removed.horizon));
-            if marks.pruned_before < Some(removed.horizon) {
+            if self.mode == Mode::Write && marks.pruned_before < Some(removed.horizon) {
                 let marks = Marks { pruned_before: Some(removed.horizon), ..*marks };
                 tx.update_marks(*id, &marks)?;
             }
@@ -224,9 +224,10 @@ fn first_unsettled(
     if let Some(cursor) = workflow.progress.cursor {
         return Ok(cursor.just_after());
     }
-    // Nothing of the schedule is settled. What it owes may lie before its registration.
+    // Nothing since its registration is settled, and what it owes may lie before.
     let owed = Planned::load_one(tx, workflow.clone())?.plan(now).owed;
-    Ok(owed.map_or(Instant::MAX, |owed| owed.first))
+    let registered = workflow.registered.just_after();
+    Ok(owed.map_or(registered, |owed| owed.first.min(registered)))
 }
 
 /// Keeps the occurrences of requested runs that are removed with their requests.

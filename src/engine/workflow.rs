@@ -154,7 +154,7 @@ impl Planned {
 }
 
 /// The occurrences from `first` to `last` that have a scheduled run, in order.
-fn scheduled_runs(
+pub(super) fn scheduled_runs(
     tx: &mut dyn Transaction,
     workflow: WorkflowId,
     first: Instant,

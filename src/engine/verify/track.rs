@@ -19,6 +19,8 @@ use super::super::workflow::Planned;
 pub(super) struct Track {
     planned: Planned,
     now: Instant,
+    /// Before it, and after the registration, there may be no record.
+    horizon: Option<Instant>,
     /// Every occurrence up to here has its fate.
     told: Instant,
     /// Whether anything was told.
@@ -37,10 +39,13 @@ pub(super) struct Track {
 impl Track {
     pub(super) fn new(planned: Planned, newest: Option<&RevisionRow>, now: Instant) -> Track {
         let Workflow { registered, marks, .. } = &planned.workflow;
-        let told = marks.pruned_before.map_or(*registered, Instant::just_before);
+        // Before the registration only requested runs are pruned.
+        let horizon = marks.pruned_before.filter(|horizon| horizon > registered);
+        let told = horizon.map_or(*registered, Instant::just_before);
         let incidents = incidents(&planned.workflow, newest, now);
         let mut track = Track {
             now,
+            horizon,
             told,
             has_begun: false,
             is_comparable: true,
@@ -101,8 +106,8 @@ impl Track {
 
     /// Takes the fate of everything from `first` to `last`.
     fn fate(&mut self, table: &'static str, first: Instant, last: Instant, tzdb: &str) {
-        let Workflow { marks, progress, registered, .. } = &self.planned.workflow;
-        let (cursor, horizon) = (progress.cursor, marks.pruned_before);
+        let Workflow { progress, registered, .. } = &self.planned.workflow;
+        let (cursor, horizon) = (progress.cursor, self.horizon);
         if horizon.is_some_and(|horizon| last < horizon) {
             return;
         }
@@ -131,7 +136,8 @@ impl Track {
 
     /// Finds what has no fate between what was told and an instant.
     fn check_gap(&mut self, until: Instant) {
-        let told = self.told;
+        let pruned = self.planned.workflow.marks.pruned_before.map(Instant::just_before);
+        let told = self.told.max(pruned.unwrap_or(Instant::MIN));
         let lost = self.planned.timeline.count_between(told, until.max(told));
         if lost > 0 {
             let problem = format!("has {lost} without a fate between {told} and {until}");

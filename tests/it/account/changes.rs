@@ -3,7 +3,7 @@
 use windowpane::plan::SkipReason;
 use windowpane::schedule::{CatchUp, Overlap, Policies};
 use windowpane::store::record::{
-    Attempt, Resume, RunRecord, RunState, SkipRecord, Trigger, Workflow,
+    Attempt, RequestRecord, Resume, RunRecord, RunState, SkipRecord, Trigger, Workflow,
 };
 use windowpane::time::Instant;
 
@@ -27,6 +27,9 @@ pub(crate) enum Act {
     Cancel,
     Pause,
     Resume(Resume),
+    Prune,
+    /// A cursor is set, forward or back.
+    Cursor,
 }
 
 /// What is wrong with the change of the records by `act`, done by a clock that said `now`.
@@ -72,6 +75,7 @@ impl Step {
         self.check_decisions(before, after);
         for (key, (run, past)) in &before.runs {
             match after.runs.get(key) {
+                None if self.is_pruned_run(run, after) => {}
                 None => self.fault(Kind::Lost, format!("{}", run.id())),
                 Some((next, next_past)) => {
                     self.check_run(before, (run, past), (next, next_past));
@@ -92,12 +96,21 @@ impl Step {
     fn check_progress(&mut self, before: &Workflow, after: &Workflow) {
         let reference = &after.reference;
         let (old, new) = (before.progress, after.progress);
-        if new.cursor < old.cursor {
+        let is_set_back = self.act == Act::Cursor && old.cursor > Some(self.now);
+        if new.cursor < old.cursor && !is_set_back {
             let what = format!("the cursor of {reference} went from {old:?} to {new:?}");
             self.fault(Kind::Lost, what);
         }
         if new.last_token < old.last_token {
             self.fault(Kind::Token, format!("the token of {reference} went back"));
+        }
+        let horizons = (before.marks.pruned_before, after.marks.pruned_before);
+        let is_settled = horizons.1.is_none_or(|horizon| {
+            horizon.checked_add_ms(-1) <= new.cursor.max(Some(after.registered))
+        });
+        let is_moved = horizons.0 != horizons.1;
+        if is_moved && (self.act != Act::Prune || horizons.1 < horizons.0 || !is_settled) {
+            self.fault(Kind::Lost, format!("the horizon of {reference} went {horizons:?}"));
         }
         if (before.registered, &before.source) != (after.registered, &after.source) {
             self.fault(Kind::Transition, format!("{before:?} became {after:?}"));
@@ -125,11 +138,29 @@ impl Step {
         if before.skips == after.skips {
             return;
         }
-        for skip in before.skips.iter().filter(|skip| !after.skips.contains(skip)) {
-            self.fault(Kind::Lost, format!("{skip:?}"));
+        let cut = before.skips.iter().filter(|skip| !after.skips.contains(skip));
+        let (new_cursor, horizon) =
+            (after.workflow.progress.cursor, after.workflow.marks.pruned_before);
+        for skip in cut.clone() {
+            let is_allowed = match self.act {
+                Act::Prune => Some(skip.last) < horizon,
+                Act::Cursor => Some(skip.last) > new_cursor,
+                _ => false,
+            };
+            if !is_allowed {
+                self.fault(Kind::Lost, format!("{skip:?}"));
+            }
         }
         for skip in after.skips.iter().filter(|skip| !before.skips.contains(skip)) {
             let cursor = before.workflow.progress.cursor;
+            let is_rest = |whole: &SkipRecord| {
+                (whole.first, whole.reason, whole.skipped)
+                    == (skip.first, skip.reason, skip.skipped)
+            };
+            if self.act == Act::Cursor && cut.clone().any(is_rest) && Some(skip.last) <= new_cursor
+            {
+                continue;
+            }
             let is_allowed = self.may_skip(skip.reason, &before.workflow);
             if !is_allowed || Some(skip.first) <= cursor || skip.skipped != self.now {
                 let policies = before.workflow.policies;
@@ -143,7 +174,8 @@ impl Step {
     fn check_prefix(&mut self, before: &Kept, skip: &SkipRecord) {
         let last = before.timeline.run_at_or_before(skip.last).and_then(Result::ok);
         let is_due = last.is_some_and(|run| run.occurrence == skip.last && run.due <= self.now);
-        if skip.reason != SkipReason::Retired && !is_due {
+        let needs_due = !matches!(skip.reason, SkipReason::Retired | SkipReason::CursorSet);
+        if needs_due && !is_due {
             self.fault(Kind::Forbidden, format!("{skip:?} was not due"));
         }
     }
@@ -161,13 +193,19 @@ impl Step {
             }
             SkipReason::Paused => self.act == Act::Resume(Resume::Drop),
             SkipReason::Retired => self.act == Act::Retire,
+            SkipReason::CursorSet => self.act == Act::Cursor,
             _ => false,
         }
     }
 
     fn check_decisions(&mut self, before: &Kept, after: &Kept) {
         for request in before.requests.iter().filter(|request| !after.requests.contains(request)) {
-            self.fault(Kind::Lost, format!("{request:?}"));
+            let kept = after.requests.iter().find(|kept| kept.id == request.id);
+            let pruned =
+                kept.map(|kept| RequestRecord { pruned: request.pruned.clone(), ..kept.clone() });
+            if self.act != Act::Prune || pruned.as_ref() != Some(request) {
+                self.fault(Kind::Lost, format!("{request:?}"));
+            }
         }
         for pause in &before.pauses {
             let kept = after.pauses.iter().find(|kept| kept.from == pause.from);
@@ -175,12 +213,22 @@ impl Step {
                 Some(_) => kept == Some(pause),
                 None => kept.is_some_and(|kept| kept.to.is_none_or(|to| to == self.now)),
             };
-            // A second pause from one instant takes the place of the first.
-            let is_replaced = self.act == Act::Pause && pause.from == self.now;
-            if !is_kept && !is_replaced {
+            if !is_kept {
                 self.fault(Kind::Lost, format!("{pause:?} became {kept:?}"));
             }
         }
+    }
+
+    /// Whether a run that is gone is one that was pruned, and whose request knows it.
+    fn is_pruned_run(&self, run: &RunRecord, after: &Kept) -> bool {
+        let occurrence = run.key.occurrence;
+        let knows = |request: &RequestRecord| {
+            request.id == run.key.request_id && request.pruned.contains(&occurrence)
+        };
+        self.act == Act::Prune
+            && run.available.is_none()
+            && Some(occurrence) < after.workflow.marks.pruned_before
+            && (run.trigger() == Trigger::Schedule || after.requests.iter().any(knows))
     }
 
     fn check_run(

@@ -37,18 +37,20 @@ fn fates(kept: &Kept) -> Vec<Stretch> {
 }
 
 /// From registration to cursor each occurrence is a run or inside one skipped range, and past the
-/// cursor there is nothing.
+/// cursor there is nothing, but for runs that were there when it was set back.
 fn check_fates(kept: &Kept, faults: &mut Vec<Fault>) {
     let (workflow, reference) = (&kept.workflow, &kept.workflow.reference);
     let fates = fates(kept);
     let cursor = workflow.progress.cursor;
     for &(first, last, count) in &fates {
-        if Some(last) > cursor {
+        if Some(last) > cursor && Some(last) > workflow.marks.rewound_from {
             let what = format!("{reference}: {last} is settled past the cursor {cursor:?}");
             faults.push(Fault::new(Kind::Stray, what));
         }
         let counted = count_in(&kept.revisions, first, last);
-        if counted != count {
+        // An edit may have come before a run that was there when the cursor was set back.
+        let is_kept = first == last && Some(last) <= workflow.marks.rewound_from;
+        if counted != count && !is_kept {
             let what = format!("{reference}: {first} to {last} are {counted}, not {count}");
             faults.push(Fault::new(Kind::Stray, what));
         }
@@ -74,8 +76,15 @@ pub(crate) fn settled(kept: &Kept) -> (Instant, u64) {
     let registered = workflow.registered.checked_add_ms(1).unwrap();
     let first = fates.first().map_or(registered, |(first, ..)| registered.min(*first));
     let from = workflow.marks.pruned_before.map_or(first, |horizon| horizon.max(first));
-    let counts = fates.iter().filter(|(_, last, _)| *last >= from).map(|&(first, last, count)| {
-        if first >= from { count } else { count_in(&kept.revisions, from, last) }
+    let until = workflow.progress.cursor.unwrap_or(Instant::MAX);
+    let known = fates.iter().filter(|(first, last, _)| *last >= from && *first <= until);
+    let counts = known.map(|&(first, last, count)| {
+        let is_kept = Some(last) <= workflow.marks.rewound_from;
+        if first >= from && !is_kept {
+            count
+        } else {
+            count_in(&kept.revisions, first.max(from), last)
+        }
     });
     (from, counts.sum())
 }
@@ -117,7 +126,8 @@ fn check_state(run: &RunRecord, faults: &mut Vec<Fault>) {
 fn check_revision(kept: &Kept, run: &RunRecord, faults: &mut Vec<Fault>) {
     let before = |revision: &&Revision| revision.after() < Some(run.key.occurrence);
     let holder = kept.revisions.iter().rev().find(before).map(Revision::number);
-    if run.trigger() == Trigger::Schedule && holder != Some(run.plan.revision) {
+    let is_rewound = Some(run.key.occurrence) <= kept.workflow.marks.rewound_from;
+    if run.trigger() == Trigger::Schedule && !is_rewound && holder != Some(run.plan.revision) {
         let what = format!("{} has revision {}, not {holder:?}", run.id(), run.plan.revision);
         faults.push(Fault::new(Kind::Stray, what));
     }

@@ -133,4 +133,39 @@ impl Simulation {
             }
         }
     }
+
+    /// Twice: the second time nothing is left to remove.
+    pub(super) fn prune(&mut self) {
+        let wanted = *self.rng.choice(&REFS).unwrap();
+        let older_than_ms = self.rng.i64(0..4 * 3_600_000);
+        let matches = |name: &str| name == wanted;
+        let mut prune = |mode| {
+            let act = if mode == Mode::Write { Act::Prune } else { Act::Nothing };
+            self.act(act, self.now, |store, clock| {
+                engine::prune(store, clock, &matches, older_than_ms, mode)
+            })
+        };
+        let told = prune(Mode::DryRun);
+        let done = prune(Mode::Write);
+        if let Some((told, done)) = told.zip(done) {
+            assert_eq!(told, done, "a dry run tells what is removed");
+            assert_eq!(prune(Mode::DryRun).unwrap_or_default(), []);
+        }
+        self.drop_pruned();
+    }
+
+    /// Forward by some hours, or back where it is ahead.
+    pub(super) fn set_cursor(&mut self) {
+        let to = self.now.checked_add_ms(self.rng.i64(-7_200_000..3_600_000)).unwrap();
+        if self.rng.bool() {
+            self.act(Act::Cursor, self.now, |store, clock| {
+                engine::set_cursors_back(store, clock, to, Mode::Write)
+            });
+            return;
+        }
+        let wanted = *self.rng.choice(&REFS).unwrap();
+        self.act(Act::Cursor, self.now, |store, clock| {
+            engine::set_cursor(store, clock, wanted, to, Mode::Write)
+        });
+    }
 }

@@ -30,6 +30,8 @@ impl Simulation {
             self.now = open.chain(cursors).chain([self.now]).max().unwrap();
             self.claim_and_finish_everything();
             if self.is_drained() {
+                // What has run already, and is left behind what ran last, is passed over.
+                self.claim_and_finish_everything();
                 return self.check_drained();
             }
         }
@@ -122,5 +124,12 @@ fn must_be_shown(kept: &Kept, now: Instant) -> bool {
     let is_alone = policies.overlap != Overlap::Allow && open().next().is_some();
     let owed = owed(kept, now);
     let is_taken = owed.is_some_and(|owed| open().any(|(run, _)| run.key.occurrence == owed.first));
-    owed.is_some() && workflow.marks.paused.is_none() && !may_be_dropped && !is_alone && !is_taken
+    // Of what is owed some may have run before the cursor was set back.
+    let may_be_passed_over = workflow.marks.rewound_from > workflow.progress.cursor;
+    owed.is_some()
+        && workflow.marks.paused.is_none()
+        && !may_be_dropped
+        && !is_alone
+        && !is_taken
+        && !may_be_passed_over
 }

@@ -100,6 +100,22 @@ impl Simulation {
         Some(held)
     }
 
+    /// Workers that hold a run of which nothing is known any more are told so.
+    pub(super) fn drop_pruned(&mut self) {
+        let seen = &self.seen;
+        let is_known = |held: &Held| seen.runs().any(|run| run.id() == held.id);
+        let (known, pruned) = self.held.drain(..).partition(is_known);
+        self.held = known;
+        let pruned: Vec<Held> = pruned;
+        for held in pruned {
+            let finish = Finish { verdict: Verdict::Succeeded, error: None, output: None };
+            let answer = self.act(Act::Finish, self.now, |store, clock| {
+                engine::finish(store, clock, &held.id, held.token, &finish)
+            });
+            assert_eq!(answer, None, "{} is pruned", held.id);
+        }
+    }
+
     /// The run of a worker as it is now, and whether the worker still holds it.
     fn run_of(&self, held: &Held) -> (RunRecord, bool) {
         let kept = &self.seen.workflows[&held.id.reference];

@@ -115,7 +115,7 @@ impl Simulation {
             // One step in four crashes somewhere on its way.
             let crashes = self.rng.u32(..4) == 0;
             self.crash.fuse.set(if crashes { self.rng.u32(..40) } else { u32::MAX });
-            match self.rng.u32(..35) {
+            match self.rng.u32(..37) {
                 0..=3 => self.sync(),
                 4 => self.retire(),
                 5..=13 => self.claim(),
@@ -129,6 +129,8 @@ impl Simulation {
                 26 => self.pause(),
                 27..=28 => self.resume(),
                 29 => self.import(),
+                30 => self.prune(),
+                31 => self.set_cursor(),
                 _ => self.pass_time(),
             }
         }

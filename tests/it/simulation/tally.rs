@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use windowpane::store::record::RunState;
+use windowpane::store::record::{RunKey, RunState};
 
 use crate::account::{Kept, Snapshot};
 use crate::watched::{CALLS, COMMITTED};
@@ -48,21 +48,18 @@ const TEETH: &[&str] = &[
     "overlap",
     "paused range",
     "retired range",
+    "cursor_set",
+    "pruned runs",
+    "pruned ranges",
+    "cursors set back",
+    "passed over",
     "commit",
     COMMITTED,
 ];
 
 /// Steps at which the engine does not crash, since no command of the simulation takes them.
-const NOT_TAKEN: &[&str] = &[
-    "counts",
-    "restore_workflows",
-    "past_attempts",
-    "past_attempts_of",
-    "skips",
-    "requests",
-    "delete_runs",
-    "delete_skips",
-];
+const NOT_TAKEN: &[&str] =
+    &["counts", "restore_workflows", "past_attempts", "past_attempts_of", "requests"];
 
 impl Tally {
     pub(super) fn add(&mut self, what: &'static str) {
@@ -100,6 +97,15 @@ impl Tally {
         self.add_if("retired", old.retired.is_none() && new.retired.is_some());
         self.add_if("returned", old.retired.is_some() && new.retired.is_none());
         self.add_if("edits", before.rows.len() < after.rows.len());
+        let gone = before.runs.keys().filter(|key| !after.runs.contains_key(*key));
+        self.add_some("pruned runs", gone.count() as u64);
+        let (was, is) = (before.workflow.progress.cursor, after.workflow.progress.cursor);
+        self.add_if("cursors set back", is < was);
+        let between = |run: &RunKey| was < Some(run.occurrence) && Some(run.occurrence) <= is;
+        let scheduled = before.runs.keys().filter(|run| run.request_id.is_empty());
+        self.add_some("passed over", scheduled.filter(|run| between(run)).count() as u64);
+        let moved = old.pruned_before != new.pruned_before;
+        self.add_if("pruned ranges", moved && before.skips.len() > after.skips.len());
         for skip in after.skips.iter().filter(|skip| !before.skips.contains(skip)) {
             self.add(match skip.reason.as_str() {
                 "paused" => "paused range",
