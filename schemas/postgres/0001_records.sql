@@ -195,3 +195,14 @@ CREATE TABLE request (
     checksum bigint NOT NULL,
     PRIMARY KEY (workflow_id, request_id)
 );
+
+-- Of each connection, which of its transactions wrote last: where a connection is lost while a
+-- transaction is committed, this tells whether it was kept. Of those that write no more the rows are
+-- removed after one to two hours.
+CREATE TABLE last_write (
+    connection bigint PRIMARY KEY, -- drawn by lot
+    number bigint NOT NULL,        -- counted from 1
+    hour_ms bigint NOT NULL        -- the hour on the server's clock: it seldom changes
+) WITH (fillfactor = 50);
+
+CREATE INDEX last_write_by_hour ON last_write (hour_ms);

@@ -5,6 +5,7 @@ mod args;
 mod claim;
 mod console;
 mod context;
+mod copy;
 mod coverage;
 mod cursor;
 mod describe;
@@ -110,6 +111,8 @@ enum Command {
     Verify(With<verify::Verify>),
     /// Copy a store while it is in use
     Backup(With<verify::Backup>),
+    /// Copy all records from one store to another, which must be empty
+    Copy(With<copy::Copy>),
     /// Print a JSON Schema: of documents, of answers, or of rows
     Schema(schema::Schema),
 }
@@ -161,6 +164,7 @@ impl Command {
             Command::InstallPlugin(args) => args.run(install_plugin::install_plugin),
             Command::Verify(args) => args.run(verify::verify),
             Command::Backup(args) => args.run(verify::backup),
+            Command::Copy(args) => args.run(copy::copy),
             Command::Schema(args) => schema::schema(&args),
         }
     }

@@ -1,26 +1,26 @@
-//! A progress bar on a terminal, for reading that takes long.
+//! A progress bar on a terminal, for work that takes long.
 
 use std::io::{self, IsTerminal, Write};
 
-/// So many texts are read before anything is shown: few take no time worth a bar.
-const SILENT_TEXTS: u64 = 20_000;
+/// So many texts or records are gone through before anything is shown: few take no time worth a bar.
+const SILENT_STEPS: u64 = 20_000;
 
 /// How many characters the bar is wide.
 const WIDTH: usize = 40;
 
-/// A bar on stderr, where that is a terminal; not shown until reading takes long.
+/// A bar on stderr, where that is a terminal; not shown until the work takes long.
 #[derive(Default)]
 pub(super) struct Progress {
-    texts: u64,
+    steps: u64,
     /// The percentage that stands there.
     shown: Option<u32>,
 }
 
 impl Progress {
-    /// Says how much is done, from 0 to 1.
-    pub(super) fn show(&mut self, done: f64) {
-        self.texts += 1;
-        if self.texts < SILENT_TEXTS || !io::stderr().is_terminal() {
+    /// Says that so many more steps are done, and how much that makes, from 0 to 1.
+    pub(super) fn show(&mut self, steps: u64, done: f64) {
+        self.steps += steps;
+        if self.steps < SILENT_STEPS || !io::stderr().is_terminal() {
             return;
         }
         let percent = (done * 100.0) as u32;

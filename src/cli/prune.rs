@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use crate::engine::{self, Mode};
+use crate::engine::{self, Mode, Pruned};
 use crate::wire::PruneRow;
 
 use super::args::{self, Db};
@@ -48,9 +48,23 @@ pub(super) fn prune(args: Prune, context: &Context) -> Result<Exit, Failure> {
     }
     rows.end()?;
     sheet.end()?;
-    let runs: u64 = pruned.iter().map(|pruned| pruned.runs).sum();
-    let skips: u64 = pruned.iter().map(|pruned| pruned.skips).sum();
-    let note = if args.dry_run { "; a dry run: nothing was removed" } else { "" };
-    context.console.summarise(&format!("{runs} runs and {skips} skip records{note}"));
+    context.console.summarise(&summary(&pruned, mode));
     Ok(Exit::Done)
+}
+
+fn summary(pruned: &[Pruned], mode: Mode) -> String {
+    let counted = |what: fn(&Pruned) -> u64, one: &str, many: &str| match pruned
+        .iter()
+        .map(what)
+        .sum::<u64>()
+    {
+        1 => format!("1 {one}"),
+        count => format!("{count} {many}"),
+    };
+    let runs = counted(|pruned| pruned.runs, "run", "runs");
+    let skips = counted(|pruned| pruned.skips, "skip record", "skip records");
+    match mode {
+        Mode::Write => format!("{runs} and {skips} removed"),
+        Mode::DryRun => format!("{runs} and {skips} would be removed"),
+    }
 }

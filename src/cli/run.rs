@@ -47,6 +47,10 @@ pub(super) struct Run {
         value_parser = clap::value_parser!(u32).range(1..=CONCURRENCY_LIMIT))]
     concurrency: u32,
 
+    /// Look for owed runs at least every D; on PostgreSQL, a runner hears of new ones at once
+    #[arg(long, value_name = "D", default_value = "1m", value_parser = args::span_ms)]
+    poll: i64,
+
     /// Stop when nothing is owed
     #[arg(long)]
     once: bool,
@@ -115,6 +119,7 @@ fn carry_out(args: &Run, store: &mut dyn Store, context: &Context) -> Result<Exi
         until: if args.once { Until::NothingOwed } else { Until::Told },
         matches: &|reference| args.choice.matches(reference),
         trigger: args.choice.trigger(),
+        poll_ms: args.poll,
     };
     let runner = Runner::default();
     let signals = stop_on_signals(runner.stopper())?;

@@ -159,7 +159,7 @@ impl Check<'_> {
             Event::Text(text) => {
                 self.summary.workflows += text.documents.documents.len() as u64;
                 if let Some(progress) = &mut self.progress {
-                    progress.show(text.progress);
+                    progress.show(1, text.progress);
                 }
                 self.named(text)
             }

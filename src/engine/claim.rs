@@ -15,6 +15,7 @@ use crate::store::{Store, Transaction};
 use crate::time::{Instant, tzdb_version};
 
 use super::EngineError;
+use super::again::again;
 use super::incidents::cursors_ahead;
 use super::overlap::{LiveClaims, skip_before_end};
 use super::queue::{Next, PLANNED_AT_MOST, Queue, Visited, Wanted};
@@ -82,30 +83,55 @@ pub fn claim(
     };
     let mut beside = Beside::Others;
     loop {
-        let mut tx = match beside {
-            Beside::Others => store.begin_beside()?,
-            Beside::Nobody => store.begin_write()?,
+        let once = again(store, |store| claim_once(store, clock, request, beside, claimed.clone()));
+        let (reach, so_far) = match once {
+            // What was handed out before has to reach its worker.
+            Err(_) if !claimed.runs.is_empty() => return Ok(claimed),
+            once => once?,
         };
-        claimed.now = clock.now();
-        let info = store_info::for_write(&mut *tx, clock)?;
-        let reach = HandOut::new(request, claimed.now).carry_out(&mut *tx, &info, &mut claimed)?;
-        // Others may leave what they hold, and nobody would look for it before long.
-        let is_passed_over = tx.has_passed_over() && claimed.runs.is_empty();
-        if reach == Reach::Everything {
-            claimed.cursors_ahead = cursors_ahead(&mut *tx, &info, claimed.now)?;
-        }
-        claimed.next_due = tx.next_due_after(claimed.now)?;
-        claimed.next_available = tx.next_available_after(claimed.now)?;
-        tx.commit()?;
+        claimed = so_far;
         match reach {
-            Reach::Everything if is_passed_over => beside = Beside::Nobody,
             Reach::Everything => return Ok(claimed),
+            Reach::PassedOver => beside = Beside::Nobody,
             Reach::PlannedAtMost => {}
         }
     }
 }
 
+/// One transaction of a claim, which adds to what was `claimed` before it.
+fn claim_once(
+    store: &mut dyn Store,
+    clock: &dyn Clock,
+    request: &ClaimRequest<'_>,
+    beside: Beside,
+    mut claimed: Claimed,
+) -> Result<(Reach, Claimed), EngineError> {
+    let mut tx = match beside {
+        Beside::Others => store.begin_beside()?,
+        Beside::Nobody => store.begin_write()?,
+    };
+    claimed.now = clock.now();
+    let info = store_info::for_write(&mut *tx, clock)?;
+    if store_info::must_be_alone(&*tx, &info) {
+        return Ok((Reach::PassedOver, claimed));
+    }
+    let reach = HandOut::new(request, claimed.now).carry_out(&mut *tx, &info, &mut claimed)?;
+    // Others may leave what they hold, and nobody would look for it before long.
+    let is_passed_over = tx.has_passed_over() && claimed.runs.is_empty();
+    if reach == Reach::Everything {
+        claimed.cursors_ahead = cursors_ahead(&mut *tx, &info, claimed.now)?;
+    }
+    claimed.next_due = tx.next_due_after(claimed.now)?;
+    claimed.next_available = tx.next_available_after(claimed.now)?;
+    tx.commit()?;
+    Ok(match reach {
+        Reach::Everything if is_passed_over => (Reach::PassedOver, claimed),
+        reach => (reach, claimed),
+    })
+}
+
 /// Beside whom a claim looks for runs.
+#[derive(Clone, Copy)]
 enum Beside {
     /// Other claims, whose workflows it passes over.
     Others,
@@ -118,6 +144,8 @@ enum Beside {
 enum Reach {
     /// The limit, or the last owed run.
     Everything,
+    /// Nothing: others hold what there may be, or the store must follow the tz database first.
+    PassedOver,
     /// As many workflows as one transaction may plan.
     PlannedAtMost,
 }

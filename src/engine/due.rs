@@ -7,11 +7,11 @@ use crate::store::record::{RunRecord, RunState, Trigger};
 use crate::store::{Store, Transaction};
 use crate::time::Instant;
 
-use super::EngineError;
 use super::claim::{Reopened, reopen};
 use super::overlap::overlapped;
 use super::queue::{Next, Queue, Visited, Wanted};
 use super::workflow::Planned;
+use super::{EngineError, store_info};
 
 /// What a claim without a limit would do now.
 #[derive(Debug, Clone)]
@@ -47,6 +47,7 @@ pub struct DueRun {
 /// [`EngineError::Store`].
 pub fn due(store: &mut dyn Store, clock: &dyn Clock) -> Result<Due, EngineError> {
     let mut tx = store.begin_read()?;
+    store_info::for_read(&mut *tx)?;
     let now = clock.now();
     let last_planned = tx.info()?.and_then(|info| info.last_planned);
     let everything = Wanted { matches: &|_| true, trigger: None };

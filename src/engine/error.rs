@@ -4,7 +4,7 @@ use crate::plan::PlanError;
 use crate::store::lifecycle::LifecycleError;
 use crate::store::record::ClockKind;
 use crate::store::{RunId, StoreError};
-use crate::time::Instant;
+use crate::time::{Instant, tzdb_version};
 
 /// An error of an operation on the records. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
@@ -103,11 +103,20 @@ pub enum EngineError {
         /// The workflow.
         reference: String,
     },
+    /// Records are to be copied to a store that has some already.
+    #[error("there are records in the store to copy to")]
+    NotEmpty,
     /// The store lives by the other kind of clock.
     #[error("this store lives by the {} clock", store.as_str())]
     OtherClock {
         /// The store's kind.
         store: ClockKind,
+    },
+    /// The store was written under a newer tz database, and has calendar cadences.
+    #[error("this store follows the tz database {store}, and this program has {ours}", ours = tzdb_version())]
+    OlderTzdb {
+        /// The version that the store was last written under.
+        store: String,
     },
     /// The record of a revision cannot be read by this program.
     #[error("revision {number} of `{reference}` cannot be read")]
@@ -135,7 +144,9 @@ impl EngineError {
             EngineError::BadRequest { .. } => "bad_request",
             EngineError::NothingLeft { .. } => "nothing_left",
             EngineError::RepeatedReference { .. } => "repeated_ref",
+            EngineError::NotEmpty => "not_empty",
             EngineError::OtherClock { .. } => "other_clock",
+            EngineError::OlderTzdb { .. } => "older_tzdb",
             EngineError::UnreadableRevision { .. } => "unreadable_revision",
         }
     }
@@ -157,12 +168,16 @@ impl EngineError {
                 Some("ask for runs again with `request REF --from T --to T --id ID`")
             }
             EngineError::BehindHorizon { .. } => Some("set it to the horizon or later"),
+            EngineError::NotEmpty => Some("name a new file, or another schema"),
             EngineError::OtherClock { store: ClockKind::Test } => {
                 Some("it was first written under --now, so every write needs --now")
             }
             EngineError::OtherClock { store: ClockKind::System } => {
                 Some("leave out --now, or try it on a store of its own")
             }
+            EngineError::OlderTzdb { .. } => Some(
+                "calendar cadences may be elsewhere under it: use a newer windowpane, or write with --accept-older-tzdb",
+            ),
             EngineError::UnreadableRevision { .. } => {
                 Some("use a windowpane at least as new as the one that wrote it")
             }
@@ -183,6 +198,7 @@ impl EngineError {
             EngineError::Store(_)
                 | EngineError::UnreadableRevision { .. }
                 | EngineError::OtherClock { .. }
+                | EngineError::OlderTzdb { .. }
         )
     }
 }

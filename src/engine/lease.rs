@@ -8,6 +8,7 @@ use crate::store::{RunId, Store, Transaction};
 use crate::time::Instant;
 
 use super::EngineError;
+use super::again::again;
 use super::overlap::{LiveClaims, skip_before_end};
 use super::store_info;
 use super::workflow::Planned;
@@ -161,14 +162,21 @@ fn transition(
     store: &mut dyn Store,
     clock: &dyn Clock,
     id: &RunId,
-    step: impl FnOnce(RunRecord, &Workflow, Instant) -> Result<Step, LifecycleError>,
+    step: impl Fn(RunRecord, &Workflow, Instant) -> Result<Step, LifecycleError>,
 ) -> Result<RunRecord, EngineError> {
-    let mut tx = store.begin_beside()?;
-    let now = clock.now();
-    store_info::for_write(&mut *tx, clock)?;
-    let run = carry_out(&mut *tx, id, now, |run, workflow| step(run, workflow, now))?;
-    tx.commit()?;
-    Ok(run)
+    again(store, |store| {
+        let mut tx = store.begin_beside()?;
+        let info = store_info::for_write(&mut *tx, clock)?;
+        if store_info::must_be_alone(&*tx, &info) {
+            drop(tx);
+            tx = store.begin_write()?;
+            store_info::for_write(&mut *tx, clock)?;
+        }
+        let now = clock.now();
+        let run = carry_out(&mut *tx, id, now, |run, workflow| step(run, workflow, now))?;
+        tx.commit()?;
+        Ok(run)
+    })
 }
 
 /// Carries out one transition of each of several runs in one transaction.
@@ -179,18 +187,25 @@ fn transitions<T>(
     id: impl Fn(&T) -> &RunId,
     step: impl Fn(&T, RunRecord, &Workflow, Instant) -> Result<Step, LifecycleError>,
 ) -> Result<Vec<RunRecord>, EngineError> {
-    let mut tx = store.begin_beside()?;
-    let now = clock.now();
-    store_info::for_write(&mut *tx, clock)?;
-    let runs: Result<Vec<RunRecord>, EngineError> = items
-        .iter()
-        .map(|item| {
-            carry_out(&mut *tx, id(item), now, |run, workflow| step(item, run, workflow, now))
-        })
-        .collect();
-    let runs = runs?;
-    tx.commit()?;
-    Ok(runs)
+    again(store, |store| {
+        let mut tx = store.begin_beside()?;
+        let info = store_info::for_write(&mut *tx, clock)?;
+        if store_info::must_be_alone(&*tx, &info) {
+            drop(tx);
+            tx = store.begin_write()?;
+            store_info::for_write(&mut *tx, clock)?;
+        }
+        let now = clock.now();
+        let runs: Result<Vec<RunRecord>, EngineError> = items
+            .iter()
+            .map(|item| {
+                carry_out(&mut *tx, id(item), now, |run, workflow| step(item, run, workflow, now))
+            })
+            .collect();
+        let runs = runs?;
+        tx.commit()?;
+        Ok(runs)
+    })
 }
 
 fn carry_out(

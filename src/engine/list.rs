@@ -8,9 +8,9 @@ use crate::store::record::{OpenState, RevisionRow, Workflow, WorkflowId};
 use crate::store::{Store, Transaction};
 use crate::time::Instant;
 
-use super::EngineError;
 use super::incidents::incidents;
 use super::workflow::{Planned, read_revisions};
+use super::{EngineError, store_info};
 
 /// Where one workflow stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,6 +40,7 @@ const PAGE: usize = 1_000;
 /// [`EngineError::Store`].
 pub fn list(store: &mut dyn Store, clock: &dyn Clock) -> Result<Vec<Standing>, EngineError> {
     let mut tx = store.begin_read()?;
+    store_info::for_read(&mut *tx)?;
     let now = clock.now();
     let live = live_claims(&mut *tx, now)?;
     let mut standings: Vec<Standing> = Vec::new();

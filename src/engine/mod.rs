@@ -1,7 +1,9 @@
 //! Read, plan, write: what may happen to the records, written once for every store.
 
+mod again;
 mod claim;
 mod compare;
+mod copy;
 mod coverage;
 mod cursor;
 mod due;
@@ -24,9 +26,12 @@ pub mod runner;
 mod store_info;
 mod sweep;
 mod sync;
+mod tz_change;
+mod verify;
 mod workflow;
 
 pub use claim::{ClaimRequest, Claimed, DEFAULT_LEASE_MS, claim};
+pub use copy::copy;
 pub use coverage::{Coverage, coverage};
 pub use cursor::{Moved, set_cursor, set_cursors_back};
 pub use due::{Due, DueRun, due};
@@ -45,3 +50,5 @@ pub use request::{
     cancel_request, request,
 };
 pub use sync::{Absent, Change, SyncOptions, SyncReport, Synced, sync};
+pub use tz_change::accept_older_tzdb;
+pub use verify::verify;

@@ -185,7 +185,7 @@ impl Prune<'_> {
 
     /// Notes that a record up to `last` is removed.
     fn note(&mut self, workflow: WorkflowId, reference: &str, last: Instant) -> &mut Pruned {
-        let horizon = last.checked_add_ms(1).unwrap_or(last);
+        let horizon = last.just_after();
         let removed = self.removed.entry(workflow).or_insert_with(|| Pruned {
             reference: reference.to_owned(),
             horizon,
@@ -222,7 +222,7 @@ fn first_unsettled(
     now: Instant,
 ) -> Result<Instant, EngineError> {
     if let Some(cursor) = workflow.progress.cursor {
-        return Ok(cursor.checked_add_ms(1).unwrap_or(Instant::MAX));
+        return Ok(cursor.just_after());
     }
     // Nothing of the schedule is settled. What it owes may lie before its registration.
     let owed = Planned::load_one(tx, workflow.clone())?.plan(now).owed;

@@ -228,7 +228,7 @@ impl<'a> Queue<'a> {
             .next_owed()
             .map_err(|source| EngineError::Plan { reference: reference.clone(), source })?;
         let owes_more = visited.plan.owed.is_some_and(|owed| run.occurrence < owed.last);
-        if visited.planned.has_run(tx, run.occurrence)? {
+        if visited.planned.is_passed_over(tx, run.occurrence)? {
             visited.given = Some(run);
             if owes_more {
                 self.heap.push(Reverse(waiting));

@@ -147,6 +147,7 @@ pub fn request(
     tx.update_marks(workflow.id, &marks)?;
     let span = runs.first().zip(runs.last());
     let answer = json!({
+        "runs": runs.len(),
         "left_out": selected.left_out,
         "first_ms": span.map(|(first, _)| first.key.occurrence.as_ms()),
         "last_ms": span.map(|(_, last)| last.key.occurrence.as_ms()),
@@ -238,6 +239,11 @@ fn arguments(request: &RunRequest<'_>) -> String {
     };
     let windows = if request.windows == Windows::Present { "present" } else { "pinned" };
     json!({ "select": selection, "only": request.only.as_str(), "windows": windows }).to_string()
+}
+
+/// How many runs a request made.
+pub(super) fn answered_runs(request: &RequestRecord) -> Option<u64> {
+    serde_json::from_str::<Value>(&request.answer).ok()?["runs"].as_u64()
 }
 
 /// The windows by themselves that requests asked for.

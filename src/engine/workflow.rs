@@ -118,15 +118,23 @@ impl Planned {
         Ok(parts)
     }
 
-    /// Whether an owed occurrence has a run already, from before the cursor was set back.
+    /// Whether an occurrence that is owed has a run already, from before the cursor was set back.
+    pub(super) fn is_passed_over(
+        &self,
+        tx: &mut dyn Transaction,
+        occurrence: Instant,
+    ) -> Result<bool, EngineError> {
+        let may_have_run = self.workflow.marks.rewound_from.is_some_and(|from| occurrence <= from);
+        Ok(may_have_run && self.has_run(tx, occurrence)?)
+    }
+
+    /// Whether there is a scheduled run of an occurrence.
     pub(super) fn has_run(
         &self,
         tx: &mut dyn Transaction,
         occurrence: Instant,
     ) -> Result<bool, EngineError> {
-        let Workflow { id, marks, .. } = &self.workflow;
-        let may_have = marks.rewound_from.is_some_and(|from| occurrence <= from);
-        Ok(may_have && !scheduled_runs(tx, *id, occurrence, occurrence)?.is_empty())
+        Ok(!scheduled_runs(tx, self.workflow.id, occurrence, occurrence)?.is_empty())
     }
 
     /// `progress` once everything up to an occurrence is settled.

@@ -7,6 +7,14 @@ pub enum StoreError {
     /// Another process held the store past the timeout. Nothing was changed.
     #[error("the store is locked by another process")]
     Busy,
+    /// The server undid the transaction because others were in its way. Nothing was changed.
+    #[error("`{path}` undid the transaction: {problem}")]
+    RolledBack {
+        /// The address, without any secret.
+        path: String,
+        /// What the server said.
+        problem: String,
+    },
     /// The file is not a store of this program. Nothing was changed.
     #[error("`{path}` is not a windowpane store: {problem}")]
     Foreign {
@@ -73,13 +81,39 @@ pub enum StoreError {
         /// The file.
         path: String,
     },
-    /// The connection to the store was lost, or could not be made. Where that happened while a
-    /// transaction was committed, it may have been carried out.
+    /// The connection to the store was lost, or could not be made. Nothing was changed.
     #[error("the connection to `{path}` failed: {problem}")]
     Unreachable {
         /// The address, without any secret.
         path: String,
         /// What the engine below said.
+        problem: String,
+    },
+    /// The connection was lost while a transaction was committed, and the server could not be asked
+    /// what became of it: it was carried out, or it was not.
+    #[error(
+        "the connection to `{path}` failed: {problem}; whether the change was kept is not known"
+    )]
+    UnknownOutcome {
+        /// The address, without any secret.
+        path: String,
+        /// What the engine below said.
+        problem: String,
+    },
+    /// The server has as many connections as it takes. Nothing was changed.
+    #[error("`{path}` takes no more connections: {problem}")]
+    TooManyConnections {
+        /// The address, without any secret.
+        path: String,
+        /// What the server said.
+        problem: String,
+    },
+    /// The connection cannot be encrypted as the address wants it, or the server is not trusted.
+    #[error("the connection to `{path}` cannot be protected: {problem}")]
+    Unprotected {
+        /// The address, without any secret.
+        path: String,
+        /// What is in the way.
         problem: String,
     },
     /// The server knows no such user, password or database, or lets it in from elsewhere only.
@@ -125,13 +159,21 @@ pub enum StoreError {
 impl StoreError {
     /// True when the same transaction may succeed if it is run again.
     pub fn is_retryable(&self) -> bool {
-        matches!(self, StoreError::Busy | StoreError::Unreachable { .. })
+        matches!(
+            self,
+            StoreError::Busy
+                | StoreError::RolledBack { .. }
+                | StoreError::Unreachable { .. }
+                | StoreError::UnknownOutcome { .. }
+                | StoreError::TooManyConnections { .. }
+        )
     }
 
     /// The stable word for this error.
     pub fn code(&self) -> &'static str {
         match self {
             StoreError::Busy => "store_locked",
+            StoreError::RolledBack { .. } => "rolled_back",
             StoreError::Foreign { .. } => "not_a_store",
             StoreError::Newer { .. } => "newer_store",
             StoreError::Conflict { .. } => "conflicting_row",
@@ -142,6 +184,9 @@ impl StoreError {
             StoreError::Damaged { .. } => "damaged_store",
             StoreError::NoStore { .. } => "no_store",
             StoreError::Unreachable { .. } => "store_unreachable",
+            StoreError::UnknownOutcome { .. } => "unknown_outcome",
+            StoreError::TooManyConnections { .. } => "too_many_connections",
+            StoreError::Unprotected { .. } => "unprotected",
             StoreError::LoginRefused { .. } => "login_refused",
             StoreError::RightDenied { .. } => "right_denied",
             StoreError::ReadOnlyServer { .. } => "read_only_server",
@@ -156,6 +201,7 @@ impl StoreError {
             StoreError::Busy => {
                 Some("try again, or look for a process that holds a transaction open")
             }
+            StoreError::RolledBack { .. } => Some("the same command may be given again"),
             StoreError::Foreign { .. } => {
                 Some("name another file; a new one is made where none exists")
             }
@@ -168,6 +214,18 @@ impl StoreError {
             StoreError::NoStore { .. } => Some("`sync` makes one"),
             StoreError::Unreachable { .. } => Some(
                 "see that the server runs and can be reached; the same command may be given again",
+            ),
+            StoreError::UnknownOutcome { .. } => Some(
+                "look at the records, or give the same command again: it changes nothing twice, and \
+                 runs of a lost `claim` come back when their lease expires",
+            ),
+            StoreError::TooManyConnections { .. } => Some(
+                "raise max_connections of the server, or start fewer processes: a command holds one \
+                 connection, a runner two",
+            ),
+            StoreError::Unprotected { .. } => Some(
+                "verify-full wants a certificate for the host's name, from an authority that the \
+                 system or the file of sslrootcert trusts; see ssl in postgresql.conf",
             ),
             StoreError::LoginRefused { .. } => {
                 Some("check the user, the password and the database in the URL, and pg_hba.conf")

@@ -4,6 +4,7 @@
 //! are values-in-values-out on [`record`]s, written once for every store. No store asks what
 //! time it is.
 
+pub mod backoff;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod between;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
@@ -23,18 +24,21 @@ pub mod record;
 mod run_id;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
+mod wakeups;
 
 pub use error::StoreError;
 pub use finding::Finding;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub use missing::Missing;
 pub use run_id::{RunId, RunIdError};
+pub use wakeups::{Wake, Wakeups};
 
 use crate::schedule::Policies;
 use crate::time::Instant;
 use record::{
-    Attempt, Marks, NewWorkflow, OpenState, PauseRecord, Progress, RequestRecord, RevisionRow,
-    RunFilter, RunKey, RunRecord, SkipFilter, SkipRecord, StoreInfo, Workflow, WorkflowId,
+    Attempt, Counts, Marks, NewWorkflow, OpenState, PauseRecord, Progress, RequestRecord,
+    RevisionRow, RunFilter, RunKey, RunRecord, SkipFilter, SkipRecord, StoreInfo, Workflow,
+    WorkflowId,
 };
 
 /// A place that keeps the records.
@@ -62,6 +66,13 @@ pub trait Store {
     /// # Errors
     /// As the engine below reports.
     fn begin_read(&mut self) -> Result<Box<dyn Transaction + '_>, StoreError>;
+
+    /// Listens to other writers, on any machine, until what it returns is dropped: `wake` is called
+    /// once they have made work due or available earlier. `None` where the store hears nothing of
+    /// them.
+    fn listen(&self, _wake: Wake) -> Option<Wakeups> {
+        None
+    }
 }
 
 /// One transaction. Dropping it without [`Transaction::commit`] undoes all of it.
@@ -86,6 +97,8 @@ pub trait Transaction {
 
     /// The row about the store itself; `None` in a store that was never written.
     fn info(&mut self) -> Result<Option<StoreInfo>, StoreError>;
+    /// How many records there are.
+    fn counts(&mut self) -> Result<Counts, StoreError>;
     /// Writes the row about the store itself.
     fn set_info(&mut self, info: &StoreInfo) -> Result<(), StoreError>;
 
@@ -105,6 +118,9 @@ pub trait Transaction {
         &mut self,
         workflows: &[NewWorkflow],
     ) -> Result<Vec<WorkflowId>, StoreError>;
+    /// Adds workflows as they stand, ids included. A ref or an id that exists is
+    /// [`StoreError::Conflict`].
+    fn restore_workflows(&mut self, workflows: &[Workflow]) -> Result<(), StoreError>;
     /// Replaces the policies of a workflow.
     fn update_policies(
         &mut self,
@@ -183,6 +199,15 @@ pub trait Transaction {
 
     /// The attempts of a run before its present one, in the order of their tokens: oldest first.
     fn past_attempts(&mut self, key: &RunKey) -> Result<Vec<Attempt>, StoreError>;
+    /// The same of several runs, each beside the run's key.
+    fn past_attempts_of(&mut self, keys: &[RunKey]) -> Result<Vec<(RunKey, Attempt)>, StoreError> {
+        let mut found = Vec::new();
+        for key in keys {
+            let past = self.past_attempts(key)?;
+            found.extend(past.into_iter().map(|attempt| (key.clone(), attempt)));
+        }
+        Ok(found)
+    }
     /// Adds attempts, each ended and of a run on record, that are followed by another. A token
     /// that the run has among them already is [`StoreError::Conflict`].
     fn insert_past_attempts(&mut self, attempts: &[(RunKey, Attempt)]) -> Result<(), StoreError>;

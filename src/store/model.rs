@@ -7,7 +7,7 @@ use crate::schedule::Policies;
 use crate::time::Instant;
 
 use super::record::{
-    Attempt, DueKey, Marks, NewWorkflow, OpenState, PauseRecord, Progress, RequestRecord,
+    Attempt, Counts, DueKey, Marks, NewWorkflow, OpenState, PauseRecord, Progress, RequestRecord,
     RevisionRow, RunFilter, RunKey, RunRecord, RunState, SkipFilter, SkipRecord, StoreInfo,
     Workflow, WorkflowId,
 };
@@ -154,6 +154,11 @@ impl Transaction for ModelTransaction {
         Ok(self.state.info.clone())
     }
 
+    fn counts(&mut self) -> Result<Counts, StoreError> {
+        let (workflows, runs) = (self.state.workflows.len(), self.state.runs.len());
+        Ok(Counts { workflows: workflows as u64, runs: runs as u64 })
+    }
+
     fn set_info(&mut self, info: &StoreInfo) -> Result<(), StoreError> {
         self.change("store_info")?.info = Some(info.clone());
         Ok(())
@@ -177,6 +182,19 @@ impl Transaction for ModelTransaction {
         Ok(later.take(limit).cloned().collect())
     }
 
+    fn restore_workflows(&mut self, workflows: &[Workflow]) -> Result<(), StoreError> {
+        let state = self.change("workflow")?;
+        for workflow in workflows {
+            let is_taken = state.workflows.contains_key(&workflow.reference)
+                || state.workflows.values().any(|other| other.id == workflow.id);
+            if is_taken {
+                return Err(StoreError::Conflict { table: "workflow" });
+            }
+            state.workflows.insert(workflow.reference.clone(), workflow.clone());
+        }
+        Ok(())
+    }
+
     fn insert_workflows(
         &mut self,
         workflows: &[NewWorkflow],
@@ -187,7 +205,8 @@ impl Transaction for ModelTransaction {
             if state.workflows.contains_key(&new.reference) {
                 return Err(StoreError::Conflict { table: "workflow" });
             }
-            let id = WorkflowId(state.workflows.len() as i64 + 1);
+            let last = state.workflows.values().map(|workflow| workflow.id.0).max();
+            let id = WorkflowId(last.unwrap_or(0) + 1);
             let workflow = Workflow {
                 id,
                 reference: new.reference.clone(),

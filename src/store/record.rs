@@ -36,6 +36,15 @@ pub enum ClockKind {
     Test,
 }
 
+/// How many records there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counts {
+    /// Workflows, retired ones too.
+    pub workflows: u64,
+    /// Runs.
+    pub runs: u64,
+}
+
 /// A registered workflow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Workflow {

@@ -42,7 +42,7 @@ fn tell(text: &str, store: &mut dyn Store) -> String {
         }
         let answer =
             telling.step(line).unwrap_or_else(|error| format!("error {}: {error}\n", error.code()));
-        for line in answer.lines() {
+        for line in answer.lines().map(str::to_owned).chain(telling.faults()) {
             writeln!(told, "  {line}").unwrap();
         }
     }
@@ -50,6 +50,14 @@ fn tell(text: &str, store: &mut dyn Store) -> String {
 }
 
 impl Telling<'_> {
+    /// What is wrong with the records; there never is anything, but for incidents.
+    fn faults(&mut self) -> Vec<String> {
+        let clock = self.clock();
+        let findings = engine::verify(self.store, &clock).unwrap();
+        let faults = findings.into_iter().map(|finding| format!("WRONG {finding}"));
+        faults.filter(|fault| !fault.contains("needs a look")).collect()
+    }
+
     fn step(&mut self, line: &str) -> Result<String, EngineError> {
         let (verb, rest) = line.split_once(' ').unwrap_or((line, ""));
         match verb {

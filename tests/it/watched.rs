@@ -4,8 +4,9 @@ use std::rc::Rc;
 
 use windowpane::schedule::Policies;
 use windowpane::store::record::{
-    Attempt, Marks, NewWorkflow, OpenState, PauseRecord, Progress, RequestRecord, RevisionRow,
-    RunFilter, RunKey, RunRecord, SkipFilter, SkipRecord, StoreInfo, Workflow, WorkflowId,
+    Attempt, Counts, Marks, NewWorkflow, OpenState, PauseRecord, Progress, RequestRecord,
+    RevisionRow, RunFilter, RunKey, RunRecord, SkipFilter, SkipRecord, StoreInfo, Workflow,
+    WorkflowId,
 };
 use windowpane::store::{Store, StoreError, Transaction};
 use windowpane::time::Instant;
@@ -64,10 +65,12 @@ macro_rules! pass_on {
 
 pass_on! {
     info() -> Option<StoreInfo>;
+    counts() -> Counts;
     set_info(info: &StoreInfo) -> ();
     workflows_named(references: &[&str]) -> Vec<Option<Workflow>>;
     workflows(after: Option<&str>, limit: usize) -> Vec<Workflow>;
     insert_workflows(workflows: &[NewWorkflow]) -> Vec<WorkflowId>;
+    restore_workflows(workflows: &[Workflow]) -> ();
     update_policies(workflow: WorkflowId, policies: &Policies) -> ();
     update_marks(workflow: WorkflowId, marks: &Marks) -> ();
     update_progress(changes: &[(&Workflow, Progress)]) -> ();
@@ -82,6 +85,7 @@ pass_on! {
     insert_runs(runs: &[RunRecord]) -> ();
     update_runs(runs: &[RunRecord]) -> ();
     past_attempts(key: &RunKey) -> Vec<Attempt>;
+    past_attempts_of(keys: &[RunKey]) -> Vec<(RunKey, Attempt)>;
     insert_past_attempts(attempts: &[(RunKey, Attempt)]) -> ();
     skips(filter: &SkipFilter) -> Vec<SkipRecord>;
     insert_skips(skips: &[SkipRecord]) -> ();

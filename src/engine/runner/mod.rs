@@ -18,10 +18,7 @@ use attempt::Settled;
 use attempts::Attempts;
 use process::Event;
 
-/// The longest time between two looks at the store. A machine that slept does one pass on waking.
-const RECHECK_MS: i64 = 60 * 1_000;
-
-/// How long to leave a store alone that another process holds.
+/// How long to leave a store alone that another process holds, or that cannot be reached.
 const BUSY_MS: i64 = 1_000;
 
 /// What a runner is to do.
@@ -44,6 +41,14 @@ pub struct RunnerOptions<'a> {
     pub matches: &'a dyn Fn(&str) -> bool,
     /// Only runs with this trigger.
     pub trigger: Option<Trigger>,
+    /// The longest time between two looks at the store, in milliseconds, at least 1. A machine that
+    /// slept does one pass on waking.
+    pub poll_ms: i64,
+}
+
+impl RunnerOptions<'_> {
+    /// The default of [`RunnerOptions::poll_ms`]: a minute.
+    pub const POLL_MS: i64 = 60 * 1_000;
 }
 
 /// When a runner stops without being told.
@@ -114,6 +119,15 @@ impl Runner {
         options: &RunnerOptions<'_>,
         report: &mut dyn FnMut(&mut dyn Store, Report<'_>),
     ) -> Result<(), EngineError> {
+        let _wakeups = match options.until {
+            // It looks until nothing is left, and waits for nothing.
+            Until::NothingOwed => None,
+            Until::Told => {
+                let sender = self.sender.clone();
+                // A runner that has stopped needs no waking.
+                store.listen(Box::new(move || drop(sender.send(Event::Woken))))
+            }
+        };
         let attempts = Attempts::new(options, self.sender);
         let claim_at = Moment::now();
         let mut work = Work {
@@ -185,6 +199,7 @@ impl Work<'_> {
                 self.mode = Mode::Ending;
                 self.attempts.end_all(now);
             }
+            (Event::Woken, _) => self.claim_at = now,
             (Event::Exited(number), _) => self.attempts.exited(number),
             (Event::Drained(number, tail), _) => self.attempts.drained(number, tail),
         }
@@ -245,8 +260,9 @@ impl Work<'_> {
             Err(error) => return Err(error),
         };
         let next = claimed.next_due.into_iter().chain(claimed.next_available).min();
-        let until_next = next.map_or(RECHECK_MS, |next| next.ms_since(self.clock.now()));
-        self.claim_at = now.after_ms(until_next.min(RECHECK_MS));
+        let poll_ms = self.options.poll_ms;
+        let until_next = next.map_or(poll_ms, |next| next.ms_since(self.clock.now()));
+        self.claim_at = now.after_ms(until_next.min(poll_ms));
         if claimed.cursors_ahead != self.cursors_ahead {
             (self.report)(self.store, Report::CursorsAhead(&claimed.cursors_ahead));
             self.cursors_ahead = claimed.cursors_ahead;
@@ -263,7 +279,7 @@ impl Work<'_> {
 
     /// When there is something to do, whatever happens.
     fn next_moment(&self) -> Moment {
-        let recheck = Moment::now().after_ms(RECHECK_MS);
+        let recheck = Moment::now().after_ms(self.options.poll_ms);
         let has_room = self.attempts.len() < self.options.concurrency;
         let mode = match self.mode {
             Mode::Working => has_room.then_some(self.claim_at),

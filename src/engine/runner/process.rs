@@ -19,6 +19,8 @@ use super::tail::Tail;
 pub(super) enum Event {
     /// It was told to stop.
     Stop,
+    /// Others have made work due earlier.
+    Woken,
     /// The leader of a process has ended; it is not reaped yet.
     Exited(u64),
     /// Nothing more comes from the stderr of a process.

@@ -25,6 +25,13 @@ pub(super) const SELECT_ALL: &str = select!("");
 const SELECT: &str =
     select!("WHERE occurrence_ms = $1 AND workflow_id = $2 AND request_id = $3 ORDER BY token");
 
+const SELECT_OF_ALL: &str = select!(
+    "JOIN unnest($1::bigint[], $2::bigint[], $3::text[])
+        AS given (occurrence_ms, workflow_id, request_id)
+    USING (occurrence_ms, workflow_id, request_id)
+    ORDER BY occurrence_ms, workflow_id, request_id, token"
+);
+
 const INSERT: &str = "INSERT INTO attempt (occurrence_ms, workflow_id, request_id, token, number,
     worker, claimed_ms, ended_ms, outcome, error, checksum)
     SELECT given.* FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[], $5::bigint[],
@@ -38,6 +45,17 @@ impl PostgresTransaction<'_> {
     pub(super) fn attempts_before(&mut self, key: &RunKey) -> Result<Vec<Attempt>, StoreError> {
         let (occurrence_ms, id) = (key.occurrence.as_ms(), key.workflow.0);
         self.rows(TABLE, SELECT, &[&occurrence_ms, &id, &key.request_id], read_attempt)
+    }
+
+    pub(super) fn attempts_before_all(
+        &mut self,
+        keys: &[RunKey],
+    ) -> Result<Vec<(RunKey, Attempt)>, StoreError> {
+        let occurrences: Vec<i64> = keys.iter().map(|key| key.occurrence.as_ms()).collect();
+        let workflows: Vec<i64> = keys.iter().map(|key| key.workflow.0).collect();
+        let request_ids: Vec<&str> = keys.iter().map(|key| key.request_id.as_str()).collect();
+        let values: super::transaction::Values<'_> = &[&occurrences, &workflows, &request_ids];
+        self.rows(TABLE, SELECT_OF_ALL, values, read_with_key)
     }
 
     pub(super) fn add_attempts(
@@ -107,6 +125,10 @@ pub(super) fn read_key(columns: &mut Columns<'_>) -> Result<RunKey, StoreError> 
 }
 
 pub(super) fn read_attempt(columns: &mut Columns<'_>) -> Result<Attempt, StoreError> {
+    read_with_key(columns).map(|(_, attempt)| attempt)
+}
+
+fn read_with_key(columns: &mut Columns<'_>) -> Result<(RunKey, Attempt), StoreError> {
     let key = read_key(columns)?;
     let attempt = Attempt {
         number: columns.small()?,
@@ -120,5 +142,5 @@ pub(super) fn read_attempt(columns: &mut Columns<'_>) -> Result<Attempt, StoreEr
     columns.check(checksum::of_attempt(&key, &attempt), || {
         format!("{} of workflow {}, token {}", key.occurrence, key.workflow.0, attempt.token)
     })?;
-    Ok(attempt)
+    Ok((key, attempt))
 }

@@ -15,13 +15,22 @@ impl Fault {
     pub(super) fn of_server(name: &str, error: &Error) -> StoreError {
         let (path, problem) = (name.to_owned(), text(error));
         let Some(code) = error.code() else {
-            return StoreError::Unreachable { path, problem };
+            // The client tells these apart in its text only.
+            let kind = error.to_string();
+            return if kind.starts_with("error performing TLS handshake") {
+                StoreError::Unprotected { path, problem }
+            } else if kind.starts_with("invalid configuration") {
+                // The server asks for what the address does not hold: a password.
+                StoreError::LoginRefused { path, problem }
+            } else {
+                StoreError::Unreachable { path, problem }
+            };
         };
         match code {
-            // Others were in the way, and a second attempt may find it free.
-            &SqlState::LOCK_NOT_AVAILABLE
-            | &SqlState::T_R_SERIALIZATION_FAILURE
-            | &SqlState::T_R_DEADLOCK_DETECTED => StoreError::Busy,
+            &SqlState::LOCK_NOT_AVAILABLE => StoreError::Busy,
+            &SqlState::T_R_SERIALIZATION_FAILURE | &SqlState::T_R_DEADLOCK_DETECTED => {
+                StoreError::RolledBack { path, problem }
+            }
             &SqlState::INVALID_PASSWORD
             | &SqlState::INVALID_AUTHORIZATION_SPECIFICATION
             | &SqlState::INVALID_CATALOG_NAME => StoreError::LoginRefused { path, problem },
@@ -30,10 +39,10 @@ impl Fault {
             &SqlState::ADMIN_SHUTDOWN
             | &SqlState::CRASH_SHUTDOWN
             | &SqlState::CANNOT_CONNECT_NOW
-            | &SqlState::TOO_MANY_CONNECTIONS
             | &SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT => {
                 StoreError::Unreachable { path, problem }
             }
+            &SqlState::TOO_MANY_CONNECTIONS => StoreError::TooManyConnections { path, problem },
             &SqlState::DATA_CORRUPTED | &SqlState::INDEX_CORRUPTED => {
                 StoreError::Damaged { path, problem }
             }
@@ -53,17 +62,6 @@ impl Fault {
                 StoreError::Refused { table, problem }
             }
             _ => Fault::of_server(name, error),
-        }
-    }
-
-    /// An error while a transaction was committed: whether it was is not known.
-    pub(super) fn of_commit(name: &str, error: &Error) -> StoreError {
-        match Fault::of_server(name, error) {
-            StoreError::Unreachable { path, problem } => StoreError::Unreachable {
-                path,
-                problem: format!("{problem}, while it was told to keep what was done"),
-            },
-            other => other,
         }
     }
 }

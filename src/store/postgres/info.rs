@@ -1,7 +1,7 @@
 //! The row about the store itself.
 
 use crate::store::codes::Code;
-use crate::store::record::StoreInfo;
+use crate::store::record::{Counts, StoreInfo};
 use crate::store::{StoreError, checksum};
 use crate::time::Instant;
 
@@ -25,6 +25,14 @@ const SELECT_FREE: &str =
 const SELECT_NEW: &str = "SELECT coalesce(max(id), 0) + 1 + pg_backend_pid() FROM store_info";
 
 impl PostgresTransaction<'_> {
+    pub(super) fn count_records(&mut self) -> Result<Counts, StoreError> {
+        let mut count = |sql| self.number_or_none(TABLE, sql, &[]).map(|count| count.unwrap_or(0));
+        Ok(Counts {
+            workflows: count("SELECT count(*) FROM workflow")?.cast_unsigned(),
+            runs: count("SELECT count(*) FROM run")?.cast_unsigned(),
+        })
+    }
+
     /// What row 0 says, and how far any claim has planned.
     pub(super) fn find_info(&mut self) -> Result<Option<StoreInfo>, StoreError> {
         let rows = self.rows(TABLE, SELECT, &[], read_info)?;

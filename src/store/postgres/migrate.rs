@@ -17,7 +17,6 @@ const NEWEST: i64 = MIGRATIONS.len() as i64;
 /// done. It is the transaction's, so that it ends with it whatever becomes of the process.
 const LOCK: &str = "SELECT pg_advisory_xact_lock(hashtextextended('windowpane format ' || $1, 0))";
 
-const SELECT_VERSION: &str = "SELECT version FROM store_format";
 const SELECT_SCHEMA: &str = "SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = $1)";
 const SELECT_OURS: &str = "SELECT EXISTS (SELECT FROM pg_class JOIN pg_namespace
     ON pg_namespace.oid = relnamespace WHERE nspname = $1 AND relname = 'store_format')";
@@ -75,7 +74,9 @@ fn version(
             false => Ok(None),
         };
     }
-    let row = transaction.query_opt(SELECT_VERSION, &[]).map_err(fault)?;
+    // With its schema, without which a missing right to it would look like a missing table.
+    let select = format!("SELECT version FROM {}.store_format", address.schema);
+    let row = transaction.query_opt(&select, &[]).map_err(fault)?;
     let found: i64 = match row {
         None => return Err(foreign("its format is not on record")),
         Some(row) => row.try_get(0).map_err(|_| foreign("its format is no number"))?,

@@ -5,8 +5,10 @@ mod columns;
 mod decisions;
 mod fault;
 mod info;
+mod listener;
 mod migrate;
 mod open;
+mod outcome;
 mod queue;
 mod revisions;
 mod runs;
@@ -24,8 +26,11 @@ use postgres::{Client, SimpleQueryMessage};
 
 use crate::time::Instant;
 
-use super::{Finding, Missing, Store, StoreError, Transaction};
+use super::backoff::Wait;
+use super::{Finding, Missing, Store, StoreError, Transaction, Wake, Wakeups};
 use fault::Fault;
+use open::Server;
+use outcome::Writer;
 use transaction::{Access, PostgresTransaction, Statements};
 use url::Address;
 
@@ -41,6 +46,9 @@ pub struct Options {
     pub busy_timeout_ms: u32,
     /// Who is told the server's time.
     pub hears_time: Option<Hears>,
+    /// What waits for a server that is away: while a transaction is committed for up to ten seconds,
+    /// and between attempts to listen. Without it the server is tried once.
+    pub wait: Option<Wait>,
 }
 
 impl Options {
@@ -54,6 +62,7 @@ impl Default for Options {
             missing: Missing::Create,
             busy_timeout_ms: Options::BUSY_TIMEOUT_MS,
             hears_time: None,
+            wait: None,
         }
     }
 }
@@ -65,15 +74,15 @@ impl Default for Options {
 /// readers see the last commit before they began. A connection that was lost is made anew at the
 /// begin of the next transaction.
 pub struct PostgresStore {
-    address: Address,
-    options: Options,
+    server: Server,
     client: Client,
     statements: Statements,
+    writer: Writer,
 }
 
 impl fmt::Debug for PostgresStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("PostgresStore").field(&self.address.name).finish()
+        f.debug_tuple("PostgresStore").field(&self.server.address.name).finish()
     }
 }
 
@@ -98,15 +107,10 @@ impl PostgresStore {
     /// As [`PostgresStore::open`]; [`StoreError::NoStore`] where there is none and none is to be
     /// made.
     pub fn open_with(url: &str, options: &Options) -> Result<PostgresStore, StoreError> {
-        let address = Address::parse(url)?;
-        let mut client = open::connect(&address, options)?;
-        migrate::open(&mut client, &address, options.missing)?;
-        Ok(PostgresStore {
-            address,
-            options: options.clone(),
-            client,
-            statements: Statements::new(),
-        })
+        let server = Server { address: Address::parse(url)?, options: options.clone() };
+        let mut client = open::connect(&server)?;
+        migrate::open(&mut client, &server.address, options.missing)?;
+        Ok(PostgresStore { server, client, statements: Statements::new(), writer: Writer::new() })
     }
 
     /// Checks the whole store on one snapshot: every row against its checksum, and what rows of
@@ -120,30 +124,37 @@ impl PostgresStore {
     }
 
     fn begin(&mut self, access: Access) -> Result<PostgresTransaction<'_>, StoreError> {
-        if self.client.is_closed() {
-            self.client = open::connect(&self.address, &self.options)?;
-            self.statements.clear();
-        }
-        let name = &self.address.name;
-        match self.client.simple_query(begin_of(access)) {
-            Ok(answers) => self.hear(&answers),
-            Err(error) => {
-                // Where that fails the connection is gone, and the transaction with it.
-                let _ = self.client.batch_execute("ROLLBACK");
-                return Err(Fault::of_server(name, &error));
+        let answers = match self.ask(begin_of(access)) {
+            // It may have been lost long ago, and this is when that shows.
+            Err(StoreError::Unreachable { .. }) => {
+                self.client = open::connect(&self.server)?;
+                self.statements.clear();
+                self.ask(begin_of(access))?
             }
-        }
-        Ok(PostgresTransaction::new(&mut self.client, &mut self.statements, name, access))
+            answers => answers?,
+        };
+        self.hear(&answers);
+        let PostgresStore { server, client, statements, writer } = self;
+        Ok(PostgresTransaction::new(server, client, statements, writer, access))
+    }
+
+    fn ask(&mut self, begin: &str) -> Result<Vec<SimpleQueryMessage>, StoreError> {
+        self.client.simple_query(begin).map_err(|error| {
+            // Where that fails the connection is gone, and the transaction with it.
+            let _ = self.client.batch_execute("ROLLBACK");
+            Fault::of_server(&self.server.address.name, &error)
+        })
     }
 
     /// Passes the server's time on.
-    fn hear(&self, answers: &[SimpleQueryMessage]) {
-        let Some(hears) = &self.options.hears_time else { return };
+    fn hear(&mut self, answers: &[SimpleQueryMessage]) {
         let last = answers.iter().rev().find_map(|answer| match answer {
             SimpleQueryMessage::Row(row) => row.get(0)?.parse().ok(),
             _ => None,
         });
-        if let Some(now) = last.and_then(|ms| Instant::from_ms(ms).ok()) {
+        let Some(now) = last.and_then(|ms| Instant::from_ms(ms).ok()) else { return };
+        self.writer.hear(now);
+        if let Some(hears) = &self.server.options.hears_time {
             hears(now);
         }
     }
@@ -198,5 +209,9 @@ impl Store for PostgresStore {
 
     fn begin_read(&mut self) -> Result<Box<dyn Transaction + '_>, StoreError> {
         Ok(Box::new(self.begin(Access::Read)?))
+    }
+
+    fn listen(&self, wake: Wake) -> Option<Wakeups> {
+        listener::listen(self.server.clone(), wake)
     }
 }

@@ -9,6 +9,13 @@ use super::fault::Fault;
 use super::tls;
 use super::url::{Address, Tls};
 
+/// Where a server is, and how it is used.
+#[derive(Clone)]
+pub(super) struct Server {
+    pub(super) address: Address,
+    pub(super) options: Options,
+}
+
 /// The oldest server that is known to carry a store.
 const SERVER_AT_LEAST: i32 = 140_000;
 
@@ -16,7 +23,8 @@ const SERVER_AT_LEAST: i32 = 140_000;
 const IDLE_IN_TRANSACTION_MS: u32 = 60_000;
 
 /// Connects to the server, and makes the session one of this store.
-pub(super) fn connect(address: &Address, options: &Options) -> Result<Client, StoreError> {
+pub(super) fn connect(server: &Server) -> Result<Client, StoreError> {
+    let Server { address, options } = server;
     let fault = |error: postgres::Error| Fault::of_server(&address.name, &error);
     let connected = match address.tls {
         Tls::Disable => address.config.connect(NoTls),

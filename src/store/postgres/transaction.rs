@@ -8,14 +8,17 @@ use postgres::{Client, Row, Statement};
 
 use crate::schedule::Policies;
 use crate::store::record::{
-    Attempt, Marks, NewWorkflow, OpenState, PauseRecord, Progress, RequestRecord, RevisionRow,
-    RunFilter, RunKey, RunRecord, SkipFilter, SkipRecord, StoreInfo, Workflow, WorkflowId,
+    Attempt, Counts, Marks, NewWorkflow, OpenState, PauseRecord, Progress, RequestRecord,
+    RevisionRow, RunFilter, RunKey, RunRecord, SkipFilter, SkipRecord, StoreInfo, Workflow,
+    WorkflowId,
 };
 use crate::store::{StoreError, Transaction};
 use crate::time::Instant;
 
 use super::columns::Columns;
 use super::fault::Fault;
+use super::open::Server;
+use super::outcome::Writer;
 
 /// What a transaction may do, and beside whom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,9 +42,10 @@ const COMMIT_AND_WAKE: &str = "SELECT pg_notify('windowpane', current_schema());
 
 /// A transaction on the database; dropped, it is rolled back.
 pub(super) struct PostgresTransaction<'s> {
+    server: &'s Server,
     client: &'s mut Client,
     statements: &'s mut Statements,
-    name: &'s str,
+    writer: &'s mut Writer,
     pub(super) access: Access,
     state: State,
     /// Whether something was left out that another writer holds.
@@ -61,15 +65,17 @@ enum State {
 impl<'s> PostgresTransaction<'s> {
     /// What was begun on this connection just now.
     pub(super) fn new(
+        server: &'s Server,
         client: &'s mut Client,
         statements: &'s mut Statements,
-        name: &'s str,
+        writer: &'s mut Writer,
         access: Access,
     ) -> PostgresTransaction<'s> {
         PostgresTransaction {
+            server,
             client,
             statements,
-            name,
+            writer,
             access,
             state: State::Open,
             has_passed_over: false,
@@ -195,6 +201,14 @@ impl<'s> PostgresTransaction<'s> {
         Ok(())
     }
 
+    /// Notes which transaction this is, in case its connection is lost; false where it has written
+    /// nothing.
+    fn note(&mut self) -> Result<bool, StoreError> {
+        let (sql, [connection, number, hour_ms, old_ms]) = self.writer.note();
+        let values: Values<'_> = &[&connection, &number, &hour_ms, &old_ms];
+        Ok(self.execute(Writer::TABLE, sql, values)? > 0)
+    }
+
     fn query(
         &mut self,
         table: &'static str,
@@ -215,9 +229,13 @@ impl<'s> PostgresTransaction<'s> {
         Ok(statement)
     }
 
+    fn name(&self) -> &'s str {
+        &self.server.address.name
+    }
+
     fn fault(&mut self, table: &'static str, error: &postgres::Error) -> StoreError {
         self.state = State::Failed;
-        Fault::of_table(self.name, table, error)
+        Fault::of_table(self.name(), table, error)
     }
 }
 
@@ -239,13 +257,22 @@ impl Transaction for PostgresTransaction<'_> {
     fn commit(mut self: Box<Self>) -> Result<(), StoreError> {
         if self.state == State::Failed {
             let problem = "a transaction in which a statement failed cannot be kept".to_owned();
-            return Err(StoreError::Unavailable { path: self.name.to_owned(), problem });
+            return Err(StoreError::Unavailable { path: self.name().to_owned(), problem });
         }
+        let has_written = match self.access {
+            Access::Read => false,
+            Access::Beside | Access::Alone => self.note()?,
+        };
         let end = if self.wakes_others { COMMIT_AND_WAKE } else { "COMMIT" };
         let done = self.client.batch_execute(end);
-        done.map_err(|error| Fault::of_commit(self.name, &error))?;
         self.state = State::Ended;
-        Ok(())
+        match done.map_err(|error| Fault::of_server(self.name(), &error)) {
+            Err(lost @ StoreError::Unreachable { .. }) if has_written => {
+                self.statements.clear();
+                self.writer.settle(self.server, self.client, lost)
+            }
+            done => done,
+        }
     }
 
     fn is_alone(&self) -> bool {
@@ -280,6 +307,10 @@ impl Transaction for PostgresTransaction<'_> {
         self.find_info()
     }
 
+    fn counts(&mut self) -> Result<Counts, StoreError> {
+        self.count_records()
+    }
+
     fn set_info(&mut self, info: &StoreInfo) -> Result<(), StoreError> {
         self.write_info(info)
     }
@@ -304,6 +335,10 @@ impl Transaction for PostgresTransaction<'_> {
         workflows: &[NewWorkflow],
     ) -> Result<Vec<WorkflowId>, StoreError> {
         self.add_workflows(workflows)
+    }
+
+    fn restore_workflows(&mut self, workflows: &[Workflow]) -> Result<(), StoreError> {
+        self.add_workflows_as_they_stand(workflows)
     }
 
     fn update_policies(
@@ -379,6 +414,10 @@ impl Transaction for PostgresTransaction<'_> {
 
     fn past_attempts(&mut self, key: &RunKey) -> Result<Vec<Attempt>, StoreError> {
         self.attempts_before(key)
+    }
+
+    fn past_attempts_of(&mut self, keys: &[RunKey]) -> Result<Vec<(RunKey, Attempt)>, StoreError> {
+        self.attempts_before_all(keys)
     }
 
     fn insert_past_attempts(&mut self, attempts: &[(RunKey, Attempt)]) -> Result<(), StoreError> {

@@ -22,6 +22,9 @@ const KEEPALIVES_IDLE: Duration = Duration::from_secs(15);
 const KEEPALIVES_INTERVAL: Duration = Duration::from_secs(5);
 const KEEPALIVES_RETRIES: u32 = 3;
 
+/// What was sent and is not acknowledged for so long was sent into the void.
+const TCP_USER_TIMEOUT: Duration = Duration::from_secs(30);
+
 /// How far a connection is protected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tls {
@@ -130,6 +133,7 @@ fn set_up(config: &mut Config, tls: Tls) {
     config.keepalives_idle(KEEPALIVES_IDLE);
     config.keepalives_interval(KEEPALIVES_INTERVAL);
     config.keepalives_retries(KEEPALIVES_RETRIES);
+    config.tcp_user_timeout(TCP_USER_TIMEOUT);
 }
 
 /// A name that needs no quotes means the same in every tool.

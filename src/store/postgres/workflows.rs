@@ -38,9 +38,11 @@ const SELECT_WITH_ID: &str = select!("WHERE id = $1");
 const SELECT_AFTER: &str = select!("WHERE workflow.ref > $1 ORDER BY workflow.ref LIMIT $2");
 
 const INSERT: &str = "INSERT INTO workflow (id, ref, source, registered_ms, backfill_limit,
-    max_age_ms, first_run, overlap, max_attempts, checksum)
+    max_age_ms, first_run, overlap, max_attempts, paused_ms, retired_ms, pruned_before_ms,
+    rewound_from_ms, tz_passed_ms, requested_ms, checksum)
     SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::bigint[],
-        $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[])";
+        $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[],
+        $12::bigint[], $13::bigint[], $14::bigint[], $15::bigint[], $16::bigint[])";
 
 const UPDATE_POLICIES: &str = "UPDATE workflow SET backfill_limit = $2, max_age_ms = $3,
     first_run = $4, overlap = $5, max_attempts = $6, checksum = $7 WHERE id = $1";
@@ -55,8 +57,9 @@ const INSERT_PROGRESS: &str = "INSERT INTO progress (workflow_id, ref, cursor_ms
         $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[])";
 
 const UPDATE_PROGRESS: &str = "UPDATE progress SET cursor_ms = given.cursor_ms,
-    cursor_local_ms = given.cursor_local_ms, last_handed_ms = given.last_handed_ms, last_token = given.last_token, turn_ms = given.turn_ms,
-    due_ms = given.due_ms, checksum = given.checksum
+    cursor_local_ms = given.cursor_local_ms, last_handed_ms = given.last_handed_ms,
+    last_token = given.last_token, turn_ms = given.turn_ms, due_ms = given.due_ms,
+    checksum = given.checksum
     FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[],
         $7::bigint[], $8::bigint[], $9::bigint[]) AS given (workflow_id, ref, cursor_ms,
         cursor_local_ms, last_handed_ms, last_token, turn_ms, due_ms, checksum)
@@ -106,9 +109,22 @@ impl PostgresTransaction<'_> {
                 progress: Progress { due: new.due, ..Progress::default() },
             })
             .collect();
+        self.add_workflows_as_they_stand(&added)?;
+        Ok(added.iter().map(|workflow| workflow.id).collect())
+    }
+
+    pub(super) fn add_workflows_as_they_stand(
+        &mut self,
+        added: &[Workflow],
+    ) -> Result<(), StoreError> {
+        self.writing(TABLE)?;
         let of = |value: fn(&Workflow) -> i64| added.iter().map(value).collect::<Vec<_>>();
         let names: Vec<&str> = added.iter().map(|workflow| workflow.reference.as_str()).collect();
         let sources: Vec<&str> = added.iter().map(|workflow| workflow.source.as_str()).collect();
+        let mark = |value: fn(&Marks) -> Option<Instant>| {
+            let marks = added.iter().map(|workflow| value(&workflow.marks));
+            marks.map(|mark| mark.map(Instant::as_ms)).collect::<Vec<_>>()
+        };
         let policies = || added.iter().map(|workflow| &workflow.policies);
         self.execute(
             TABLE,
@@ -123,13 +139,19 @@ impl PostgresTransaction<'_> {
                 &of(|workflow| workflow.policies.first_run.code()),
                 &of(|workflow| workflow.policies.overlap.code()),
                 &of(|workflow| i64::from(workflow.policies.max_attempts)),
+                &mark(|marks| marks.paused),
+                &mark(|marks| marks.retired),
+                &mark(|marks| marks.pruned_before),
+                &mark(|marks| marks.rewound_from),
+                &mark(|marks| marks.tz_passed),
+                &mark(|marks| marks.requested),
                 &of(checksum::of_workflow),
             ],
         )?;
         let progress: Vec<_> = added.iter().map(|new| (new, new.progress)).collect();
         self.write_progress(INSERT_PROGRESS, &progress)?;
         self.wakes_others |= added.iter().any(|workflow| workflow.progress.due.is_some());
-        Ok(added.iter().map(|workflow| workflow.id).collect())
+        Ok(())
     }
 
     pub(super) fn change_policies(

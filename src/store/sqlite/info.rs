@@ -3,7 +3,7 @@
 use rusqlite::params;
 
 use crate::store::codes::Code;
-use crate::store::record::StoreInfo;
+use crate::store::record::{Counts, StoreInfo};
 use crate::store::{StoreError, checksum};
 use crate::time::Instant;
 
@@ -20,6 +20,14 @@ const REPLACE: &str = "REPLACE INTO store_info (id, clock, tzdb_id, definition_w
     last_planned_ms, set_ahead_ms, checksum) VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6)";
 
 impl SqliteTransaction<'_> {
+    pub(super) fn count_records(&mut self) -> Result<Counts, StoreError> {
+        let count = |sql| self.number_or_none(TABLE, sql, []).map(|count| count.unwrap_or(0));
+        Ok(Counts {
+            workflows: count("SELECT count(*) FROM workflow")?.cast_unsigned(),
+            runs: count("SELECT count(*) FROM run")?.cast_unsigned(),
+        })
+    }
+
     pub(super) fn find_info(&mut self) -> Result<Option<StoreInfo>, StoreError> {
         self.row(TABLE, SELECT, [], read_info)
     }

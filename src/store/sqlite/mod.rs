@@ -19,8 +19,8 @@ mod verify;
 mod workflows;
 
 pub use super::Missing;
+pub use super::backoff::Wait;
 pub use open::{Durability, Options};
-pub use turns::Wait;
 
 use std::path::Path;
 

@@ -7,11 +7,12 @@ use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags};
 
+use crate::store::backoff::Wait;
 use crate::store::{Missing, StoreError};
 
 use super::fault::Fault;
 use super::migrate;
-use super::turns::{Turns, Wait};
+use super::turns::Turns;
 
 /// How to open a store.
 #[derive(Debug, Clone, Copy)]

@@ -4,8 +4,9 @@ use rusqlite::{CachedStatement, Params, Row};
 
 use crate::schedule::Policies;
 use crate::store::record::{
-    Attempt, Marks, NewWorkflow, OpenState, PauseRecord, Progress, RequestRecord, RevisionRow,
-    RunFilter, RunKey, RunRecord, SkipFilter, SkipRecord, StoreInfo, Workflow, WorkflowId,
+    Attempt, Counts, Marks, NewWorkflow, OpenState, PauseRecord, Progress, RequestRecord,
+    RevisionRow, RunFilter, RunKey, RunRecord, SkipFilter, SkipRecord, StoreInfo, Workflow,
+    WorkflowId,
 };
 use crate::store::{StoreError, Transaction};
 use crate::time::Instant;
@@ -143,6 +144,10 @@ impl Transaction for SqliteTransaction<'_> {
         self.find_info()
     }
 
+    fn counts(&mut self) -> Result<Counts, StoreError> {
+        self.count_records()
+    }
+
     fn set_info(&mut self, info: &StoreInfo) -> Result<(), StoreError> {
         self.write_info(info)
     }
@@ -167,6 +172,10 @@ impl Transaction for SqliteTransaction<'_> {
         workflows: &[NewWorkflow],
     ) -> Result<Vec<WorkflowId>, StoreError> {
         self.add_workflows(workflows)
+    }
+
+    fn restore_workflows(&mut self, workflows: &[Workflow]) -> Result<(), StoreError> {
+        self.add_workflows_as_they_stand(workflows)
     }
 
     fn update_policies(

@@ -12,8 +12,7 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 
-/// Waits this long; the calling process may do nothing meanwhile.
-pub type Wait = fn(Duration);
+use crate::store::backoff::Wait;
 
 /// The longest first wait for the lock, in microseconds, and how much longer each next one may be.
 const WAIT_US: u32 = 100;

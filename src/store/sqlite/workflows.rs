@@ -47,8 +47,9 @@ const SELECT_AFTER: &str = concat!(
 );
 
 const INSERT: &str = "INSERT INTO workflow (id, ref, source, registered_ms, backfill_limit,
-    max_age_ms, first_run, overlap, max_attempts, checksum)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+    max_age_ms, first_run, overlap, max_attempts, paused_ms, retired_ms, pruned_before_ms,
+    rewound_from_ms, tz_passed_ms, requested_ms, checksum)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)";
 
 const UPDATE_POLICIES: &str = "UPDATE workflow SET backfill_limit = ?2, max_age_ms = ?3,
     first_run = ?4, overlap = ?5, max_attempts = ?6, checksum = ?7 WHERE id = ?1";
@@ -106,6 +107,17 @@ impl SqliteTransaction<'_> {
         Ok(ids)
     }
 
+    pub(super) fn add_workflows_as_they_stand(
+        &mut self,
+        workflows: &[Workflow],
+    ) -> Result<(), StoreError> {
+        self.writing(TABLE)?;
+        for workflow in workflows {
+            self.add_workflow(workflow)?;
+        }
+        Ok(())
+    }
+
     fn add_workflow(&mut self, workflow: &Workflow) -> Result<(), StoreError> {
         let policies = &workflow.policies;
         let values = params![
@@ -118,6 +130,12 @@ impl SqliteTransaction<'_> {
             policies.first_run.code(),
             policies.overlap.code(),
             policies.max_attempts,
+            workflow.marks.paused.map(Instant::as_ms),
+            workflow.marks.retired.map(Instant::as_ms),
+            workflow.marks.pruned_before.map(Instant::as_ms),
+            workflow.marks.rewound_from.map(Instant::as_ms),
+            workflow.marks.tz_passed.map(Instant::as_ms),
+            workflow.marks.requested.map(Instant::as_ms),
             checksum::of_workflow(workflow),
         ];
         self.change_one(TABLE, INSERT, values)?;

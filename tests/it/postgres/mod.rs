@@ -1,7 +1,15 @@
 //! What only a PostgreSQL server shows. `WINDOWPANE_TEST_POSTGRES` holds the address of one.
 
+mod cluster;
+mod copies;
+mod cuts;
+mod outages;
 mod processes;
+mod proxy;
+mod refusals;
+mod retries;
 mod verify;
+mod wakeups;
 
 use std::process;
 use std::sync::Once;
@@ -44,6 +52,28 @@ impl Scratch {
         format!("{}{mark}schema={}", self.server, self.schema)
     }
 
+    /// The server as `HOST:PORT`.
+    pub(crate) fn address(&self) -> String {
+        let (_, rest) = self.server.split_once('@').unwrap();
+        rest.split_once('/').unwrap().0.to_owned()
+    }
+
+    /// The address of the store by another way to the server.
+    pub(crate) fn url_by(&self, address: &str) -> String {
+        self.url().replace(&self.address(), address)
+    }
+
+    /// The address of the store as another user sees it.
+    pub(crate) fn url_of(&self, user: &str) -> String {
+        let (_, rest) = self.server.split_once('@').unwrap();
+        format!("postgres://{user}@{rest}&schema={}", self.schema)
+    }
+
+    /// The name of the schema, and of roles that only the test uses.
+    pub(crate) fn name(&self) -> &str {
+        &self.schema
+    }
+
     /// A connection to the store, which is made where there is none.
     pub(crate) fn open(&self) -> PostgresStore {
         PostgresStore::open(&self.url()).unwrap()
@@ -57,8 +87,14 @@ impl Scratch {
 
     /// Carries a statement out, past the store.
     pub(crate) fn execute(&self, sql: &str) {
+        self.client().batch_execute(sql).unwrap();
+    }
+
+    /// A connection past the store, in this schema.
+    pub(crate) fn client(&self) -> Client {
         let mut client = Client::connect(&self.server, NoTls).unwrap();
-        client.batch_execute(&format!("SET search_path = {}; {sql}", self.schema)).unwrap();
+        client.batch_execute(&format!("SET search_path = {}", self.schema)).unwrap();
+        client
     }
 }
 

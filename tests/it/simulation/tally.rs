@@ -53,7 +53,16 @@ const TEETH: &[&str] = &[
 ];
 
 /// Steps at which the engine does not crash, since no command of the simulation takes them.
-const NOT_TAKEN: &[&str] = &["past_attempts", "skips", "requests", "delete_runs", "delete_skips"];
+const NOT_TAKEN: &[&str] = &[
+    "counts",
+    "restore_workflows",
+    "past_attempts",
+    "past_attempts_of",
+    "skips",
+    "requests",
+    "delete_runs",
+    "delete_skips",
+];
 
 impl Tally {
     pub(super) fn add(&mut self, what: &'static str) {

@@ -16,7 +16,7 @@ use windowpane::store::model::ModelStore;
 use windowpane::store::record::{
     Attempt, ClockKind, DueKey, Marks, NewWorkflow, OpenState, Outcome, PauseRecord, Progress,
     RequestRecord, Resume, RevisionRow, RunFilter, RunKey, RunRecord, RunState, SkipFilter,
-    SkipRecord, StoreInfo, WorkflowId,
+    SkipRecord, StoreInfo, Workflow, WorkflowId,
 };
 use windowpane::store::sqlite::{Durability, Options, SqliteStore};
 use windowpane::store::{Store, StoreError, Transaction};
@@ -31,6 +31,7 @@ use super::sample::{REASONS, everything, minute};
 enum Step {
     SetInfo(StoreInfo),
     InsertWorkflows(Vec<NewWorkflow>),
+    RestoreWorkflow(Workflow),
     UpdatePolicies(WorkflowId, Policies),
     UpdateMarks(WorkflowId, Marks),
     UpdateProgress(&'static str, Progress),
@@ -85,6 +86,9 @@ fn apply(transaction: &mut dyn Transaction, step: &Step) -> Result<String, Store
     Ok(match step {
         Step::SetInfo(info) => format!("{:?} {:?}", t.set_info(info)?, t.info()?),
         Step::InsertWorkflows(new) => format!("{:?}", t.insert_workflows(new)?),
+        Step::RestoreWorkflow(workflow) => {
+            format!("{:?}", t.restore_workflows(std::slice::from_ref(workflow))?)
+        }
         Step::UpdatePolicies(id, policies) => format!("{:?}", t.update_policies(*id, policies)?),
         Step::UpdateMarks(id, marks) => format!("{:?}", t.update_marks(*id, marks)?),
         Step::PutPause(pause) => {
@@ -134,13 +138,18 @@ fn apply(transaction: &mut dyn Transaction, step: &Step) -> Result<String, Store
             format!("{:?}", t.due_workflows(*after, *turn, *due, *limit)?)
         }
         Step::NextAfter(now) => {
-            format!("{:?} {:?}", t.next_due_after(*now)?, t.next_available_after(*now)?)
+            let counts = t.counts()?;
+            let (due, available) = (t.next_due_after(*now)?, t.next_available_after(*now)?);
+            format!("{due:?} {available:?} {counts:?}")
         }
         Step::OpenRuns(state, now, after, limit) => {
             format!("{:?}", t.open_runs(*state, *now, after.as_ref(), *limit)?)
         }
         Step::Runs(filter) => format!("{:?}", t.runs(filter)?),
-        Step::Run(key) => format!("{:?} {:?}", t.run(key)?, t.past_attempts(key)?),
+        Step::Run(key) => {
+            let of_one = t.past_attempts_of(std::slice::from_ref(key))?;
+            format!("{:?} {:?} {of_one:?}", t.run(key)?, t.past_attempts(key)?)
+        }
         Step::Skips(filter) => format!("{:?}", t.skips(filter)?),
     })
 }
@@ -222,6 +231,7 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         1 => info().prop_map(Step::SetInfo),
         5 => vec(new_workflow(), 1..3).prop_map(Step::InsertWorkflows),
+        1 => workflow().prop_map(Step::RestoreWorkflow),
         1 => (id(), policies()).prop_map(|(id, policies)| Step::UpdatePolicies(id, policies)),
         1 => (id(), marks()).prop_map(|(id, marks)| Step::UpdateMarks(id, marks)),
         1 => pause().prop_map(Step::PutPause),
@@ -363,6 +373,20 @@ fn new_workflow() -> impl Strategy<Value = NewWorkflow> {
             registered,
             policies,
             due,
+        },
+    )
+}
+
+fn workflow() -> impl Strategy<Value = Workflow> {
+    (id(), name(), instant(), policies(), marks(), progress()).prop_map(
+        |(id, reference, registered, policies, marks, progress)| Workflow {
+            id,
+            reference: reference.to_owned(),
+            source: "default".to_owned(),
+            registered,
+            policies,
+            marks,
+            progress,
         },
     )
 }

@@ -1,5 +1,6 @@
 //! The one suite that every store passes, and what only files can go through.
 
+mod copying;
 mod decisions;
 mod differential;
 mod files;
