@@ -157,8 +157,6 @@ impl<'de> Visitor<'de> for Inside {
             }
             Inside::Dropped => while items.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {},
         }
-        // Millions of objects of one member would take four times what they hold.
-        entries.shrink_to_fit();
         Ok(Value::Object(entries))
     }
 }

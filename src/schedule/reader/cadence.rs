@@ -60,7 +60,9 @@ fn warn_of_zone(schedule: &Object<'_, '_>, every: Option<&Every>, faults: &mut F
                 faults.key(&schedule.place.key(key), Code::NoEffect, message, hint);
             }
         }
-        (_, Some(Every::Calendar { .. })) if schedule.get("timezone").is_none() => {
+        (_, Some(Every::Calendar { .. }))
+            if schedule.get("timezone").is_none() && !schedule.misspells("timezone") =>
+        {
             let message = "a calendar cadence without `timezone` is in UTC".to_owned();
             let hint = "say so with \"timezone\": \"UTC\", or name a zone".to_owned();
             faults.key(&schedule.place.key("every"), Code::MissingZone, message, hint);

@@ -76,6 +76,13 @@ impl<'v, 'p> Object<'v, 'p> {
         self.entries.iter().find(|(name, _)| name == key).map(|(_, value)| value)
     }
 
+    /// Whether an unknown key is probably meant to be `key`.
+    pub(super) fn misspells(&self, key: &str) -> bool {
+        let strangers = self.entries.iter().filter(|(name, _)| !self.known.contains(&&**name));
+        let mut meant = strangers.filter_map(|(name, _)| nearest(name, self.known.iter().copied()));
+        meant.any(|name| name == key)
+    }
+
     /// Reads the value of a key that may be missing. `None` when it has a fault.
     pub(super) fn optional<T>(
         &self,
