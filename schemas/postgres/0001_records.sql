@@ -21,6 +21,7 @@ CREATE TABLE store_info (
     definition_writes bigint NOT NULL CHECK (definition_writes >= 0),
         -- how many writes have registered, changed or retired workflows
     last_planned_ms bigint,                        -- the latest instant that a turn was kept of
+    set_ahead_ms bigint,                           -- the latest cursor that was set ahead of its time
     checksum bigint NOT NULL
 ) WITH (fillfactor = 50);
 
@@ -38,6 +39,7 @@ CREATE TABLE workflow (
     retired_ms bigint,       -- since when its source no longer has it
     pruned_before_ms bigint, -- the horizon of what was pruned
     rewound_from_ms bigint,  -- where the cursor stood before it was set back
+    tz_passed_ms bigint,     -- the last occurrence that a new tz database moved behind the cursor
     requested_ms bigint,     -- when runs of it were last requested
     checksum bigint NOT NULL,
     CONSTRAINT workflow_ref UNIQUE (ref)
@@ -49,6 +51,7 @@ CREATE TABLE progress (
     workflow_id bigint PRIMARY KEY REFERENCES workflow (id),
     ref text COLLATE "C" NOT NULL,
     cursor_ms bigint,      -- the last settled occurrence
+    cursor_local_ms bigint, -- its authored local time when it was settled; NULL: no time zone
     last_handed_ms bigint, -- when a scheduled run was last handed out
     last_token bigint NOT NULL CHECK (last_token >= 0),
     turn_ms bigint,        -- its place in the queue; NULL when nothing is left

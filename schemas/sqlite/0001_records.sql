@@ -27,6 +27,7 @@ CREATE TABLE store_info (
     definition_writes INTEGER NOT NULL CHECK (definition_writes >= 0),
         -- how many writes have registered, changed or retired workflows
     last_planned_ms INTEGER,                        -- the latest instant that a turn was kept of
+    set_ahead_ms INTEGER,                           -- the latest cursor that was set ahead of its time
     checksum INTEGER NOT NULL
 ) STRICT;
 
@@ -44,6 +45,7 @@ CREATE TABLE workflow (
     retired_ms INTEGER,       -- since when its source no longer has it
     pruned_before_ms INTEGER, -- the horizon of what was pruned
     rewound_from_ms INTEGER,  -- where the cursor stood before it was set back
+    tz_passed_ms INTEGER,     -- the last occurrence that a new tz database moved behind the cursor
     requested_ms INTEGER,     -- when runs of it were last requested
     checksum INTEGER NOT NULL
 ) STRICT;
@@ -52,6 +54,7 @@ CREATE TABLE workflow (
 CREATE TABLE progress (
     workflow_id INTEGER PRIMARY KEY REFERENCES workflow (id),
     cursor_ms INTEGER,      -- the last settled occurrence
+    cursor_local_ms INTEGER, -- its authored local time when it was settled; NULL: no time zone
     last_handed_ms INTEGER, -- when a scheduled run was last handed out
     last_token INTEGER NOT NULL CHECK (last_token >= 0),
     turn_ms INTEGER,        -- its place in the queue; NULL when nothing is left

@@ -18,6 +18,10 @@ pub(super) struct Common {
     #[arg(long, value_name = "T", value_parser = Instant::parse_with_date)]
     pub(super) now: Option<Instant>,
 
+    /// Follow this program's tz database where the store has seen a newer one; it is recorded
+    #[arg(long)]
+    pub(super) accept_older_tzdb: bool,
+
     /// The form of the rows on stdout [default: table on a terminal, jsonl elsewhere]
     #[arg(long, value_name = "FORM")]
     pub(super) format: Option<FormatName>,

@@ -4,10 +4,11 @@ use clap::Args;
 
 use crate::engine::{self, ClaimRequest, DEFAULT_LEASE_MS};
 use crate::store::Transaction;
-use crate::wire::{ClaimRow, SkippedRow};
+use crate::wire::{ClaimRow, Problem, SkippedRow};
 
 use super::answer::Answer;
 use super::args::{self, Db, TriggerName};
+use super::console::Console;
 use super::context::Context;
 use super::failure::{Exit, Failure};
 use super::pattern::Pattern;
@@ -56,12 +57,9 @@ impl Choice {
         self.lease.unwrap_or(DEFAULT_LEASE_MS)
     }
 
-    /// Takes the pattern for a ref, where a workflow has it for its name.
-    pub(super) fn prefer_names(
-        &mut self,
-        transaction: &mut dyn Transaction,
-    ) -> Result<(), Failure> {
-        self.pattern = Pattern::or_names(self.pattern.take(), transaction)?;
+    /// Takes the pattern as the store knows it.
+    pub(super) fn look_up(&mut self, transaction: &mut dyn Transaction) -> Result<(), Failure> {
+        self.pattern = Pattern::known_if_any(self.pattern.take(), transaction)?;
         Ok(())
     }
 
@@ -78,7 +76,7 @@ impl Choice {
 
 pub(super) fn claim(mut args: Claim, context: &Context) -> Result<Exit, Failure> {
     let mut store = store::open(&args.db.url, Access::Existing, context)?;
-    args.choice.prefer_names(&mut *store.begin_read()?)?;
+    args.choice.look_up(&mut *store.begin_read()?)?;
     let request = ClaimRequest {
         worker: &args.worker,
         limit: args.limit as usize,
@@ -87,8 +85,25 @@ pub(super) fn claim(mut args: Claim, context: &Context) -> Result<Exit, Failure>
         trigger: args.choice.trigger(),
     };
     let claimed = engine::claim(&mut *store, &*context.clock, &request)?;
+    warn_of_cursors_ahead(&claimed.cursors_ahead, &context.console);
     let answer =
         Answer { now: claimed.now, next_due: claimed.next_due, skipped: claimed.skipped.len() };
     let runs = claimed.runs.iter().map(|run| Ok(ClaimRow(run)));
     answer.print(&context.console, runs, claimed.skipped.iter().map(SkippedRow::from))
+}
+
+/// Says of which workflows nothing is handed out because their cursor lies ahead of now.
+pub(super) fn warn_of_cursors_ahead(references: &[String], console: &Console) {
+    let Some((first, others)) = references.split_first() else { return };
+    let more = match others.len() {
+        0 => String::new(),
+        many => format!(" and {many} more"),
+    };
+    console.warn(&Problem {
+        code: "cursor_ahead",
+        message: format!(
+            "the cursor of `{first}`{more} lies ahead of now, so nothing of it is owed"
+        ),
+        hint: Some("`list` names them; `cursor --ahead --set T` sets them back".to_owned()),
+    });
 }

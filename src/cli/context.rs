@@ -16,6 +16,8 @@ pub(super) struct Context {
     /// What hears of a server's time; unless `--now` says otherwise it is the clock.
     #[cfg(feature = "postgres")]
     pub(super) server_clock: ServerClock,
+    /// Whether a store that has seen a newer tz database is to follow this program's.
+    pub(super) accepts_older_tzdb: bool,
     /// Where it writes.
     pub(super) console: Console,
 }
@@ -35,6 +37,7 @@ impl Context {
             },
             #[cfg(feature = "postgres")]
             server_clock,
+            accepts_older_tzdb: common.accept_older_tzdb,
             console: Console::new(common.format),
         }
     }

@@ -82,7 +82,7 @@ fn next(schedule: &Schedule, now: Instant) -> impl Iterator<Item = Named> {
         Cadence::Calendar(calendar) => calendar.zone(),
     };
     let mut before = now;
-    let after_now = now.checked_add_ms(1).unwrap_or(Instant::MAX);
+    let after_now = now.just_after();
     cadence.occurrences(after_now, Instant::MAX).filter_map(move |occurrence| {
         let left_out = cadence.left_out(before, occurrence);
         before = occurrence;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use crate::apiary::{self, Config, Entry, REQUEST_LIMIT_BYTES, Routine, State, StateFault};
-use crate::engine::{self, Import, Imported, SyncMode};
+use crate::engine::{self, Import, Imported, Mode};
 use crate::schedule::Schedule;
 use crate::wire::ImportRow;
 
@@ -42,8 +42,8 @@ pub(super) fn import_routines(args: ImportRoutines, context: &Context) -> Result
         .map_err(|error| Failure::refused("invalid_config", error.to_string(), None))?;
     let state = apiary::read_state(&args.state).map_err(refuse_state)?;
     let (mode, access) = match args.dry_run {
-        true => (SyncMode::DryRun, Access::Imagine),
-        false => (SyncMode::Write, Access::Create),
+        true => (Mode::DryRun, Access::Imagine),
+        false => (Mode::Write, Access::Create),
     };
     let imports: Vec<Import> =
         config.routines.iter().map(|routine| import(routine, &state)).collect();

@@ -23,7 +23,7 @@ pub(super) struct List {
 
 pub(super) fn list(args: List, context: &Context) -> Result<Exit, Failure> {
     let mut store = store::open(&args.db.url, Access::Existing, context)?;
-    let pattern = Pattern::or_names(args.pattern, &mut *store.begin_read()?)?;
+    let pattern = Pattern::known_if_any(args.pattern, &mut *store.begin_read()?)?;
     let standings = engine::list(&mut *store, &*context.clock)?;
     let mut sheet = context.console.sheet()?;
     let mut rows = sheet.list::<StandingRow<'_>>("workflows")?;

@@ -7,6 +7,7 @@ mod console;
 mod context;
 mod copy;
 mod coverage;
+mod cursor;
 mod describe;
 mod documents;
 mod due;
@@ -24,6 +25,7 @@ mod pause;
 mod plan;
 mod poll;
 mod progress;
+mod prune;
 mod records;
 mod release;
 mod request;
@@ -95,6 +97,10 @@ enum Command {
     Pause(With<pause::Pause>),
     /// Let paused workflows go on
     Resume(With<pause::Resume>),
+    /// Remove the records of what is long over
+    Prune(With<prune::Prune>),
+    /// Set a cursor: forward past what need not run, or back where a clock ran ahead
+    Cursor(With<cursor::Cursor>),
     /// Answer one request of Apiary's plugin protocol: stdin to stdout
     Poll(With<poll::Poll>),
     /// Register Apiary's routines in a store, each where its state file says that it stands
@@ -151,6 +157,8 @@ impl Command {
             Command::Cancel(args) => args.run(request::cancel),
             Command::Pause(args) => args.run(pause::pause),
             Command::Resume(args) => args.run(pause::resume),
+            Command::Prune(args) => args.run(prune::prune),
+            Command::Cursor(args) => args.run(cursor::cursor),
             Command::Poll(args) => args.run(poll::poll),
             Command::ImportRoutines(args) => args.run(import_routines::import_routines),
             Command::InstallPlugin(args) => args.run(install_plugin::install_plugin),

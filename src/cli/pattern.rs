@@ -4,7 +4,8 @@ use std::str::FromStr;
 
 use globset::{GlobBuilder, GlobMatcher};
 
-use crate::store::{StoreError, Transaction};
+use crate::engine::EngineError;
+use crate::store::Transaction;
 
 /// The characters that make a pattern more than a name.
 const META: [char; 5] = ['*', '?', '[', '{', '\\'];
@@ -20,23 +21,27 @@ pub(super) enum Pattern {
 }
 
 impl Pattern {
-    /// The pattern itself, or, where a workflow has it for its name, that name: a ref may hold any
-    /// character that a glob gives a meaning.
-    pub(super) fn or_name(self, transaction: &mut dyn Transaction) -> Result<Pattern, StoreError> {
-        let Pattern::Glob(glob) = &self else { return Ok(self) };
-        let text = glob.glob().glob();
-        Ok(match transaction.workflow(text)? {
-            Some(workflow) => Pattern::Exact(workflow.reference),
-            None => self,
-        })
+    /// The pattern as a store knows it. Where a workflow has it for its name, it is that name: a
+    /// ref may hold any character that a glob gives a meaning. A name that no workflow has is
+    /// refused, since nothing would ever match.
+    pub(super) fn known(self, transaction: &mut dyn Transaction) -> Result<Pattern, EngineError> {
+        let text = match &self {
+            Pattern::Exact(name) => name,
+            Pattern::Glob(glob) => glob.glob().glob(),
+        };
+        match (transaction.workflow(text)?, self) {
+            (Some(workflow), _) => Ok(Pattern::Exact(workflow.reference)),
+            (None, Pattern::Exact(reference)) => Err(EngineError::UnknownWorkflow { reference }),
+            (None, glob) => Ok(glob),
+        }
     }
 
     /// The same of a pattern that may be absent.
-    pub(super) fn or_names(
+    pub(super) fn known_if_any(
         pattern: Option<Pattern>,
         transaction: &mut dyn Transaction,
-    ) -> Result<Option<Pattern>, StoreError> {
-        pattern.map(|pattern| pattern.or_name(transaction)).transpose()
+    ) -> Result<Option<Pattern>, EngineError> {
+        pattern.map(|pattern| pattern.known(transaction)).transpose()
     }
 
     /// Whether a ref is meant.

@@ -56,10 +56,10 @@ enum PolicyName {
 pub(super) fn pause(args: Pause, context: &Context) -> Result<Exit, Failure> {
     let mut store = store::open(&args.db.url, Access::Existing, context)?;
     let note = Note { by: args.by.as_deref(), reason: args.reason.as_deref() };
-    let pattern = args.pattern.or_name(&mut *store.begin_read()?)?;
+    let pattern = args.pattern.known(&mut *store.begin_read()?)?;
     let matches = |reference: &str| pattern.matches(reference);
     let paused = engine::pause(&mut *store, &*context.clock, &matches, note)?;
-    answer(&paused, &pattern, context)
+    answer(&paused, context)
 }
 
 pub(super) fn resume(args: Resume, context: &Context) -> Result<Exit, Failure> {
@@ -68,24 +68,20 @@ pub(super) fn resume(args: Resume, context: &Context) -> Result<Exit, Failure> {
         PolicyName::CatchUp => Policy::CatchUp,
         PolicyName::Drop => Policy::Drop,
     };
-    let pattern = args.pattern.or_name(&mut *store.begin_read()?)?;
+    let pattern = args.pattern.known(&mut *store.begin_read()?)?;
     let matches = |reference: &str| pattern.matches(reference);
     let resumed = engine::resume(&mut *store, &*context.clock, &matches, policy)?;
-    answer(&resumed, &pattern, context)
+    answer(&resumed, context)
 }
 
-fn answer(changed: &[Paused], pattern: &Pattern, context: &Context) -> Result<Exit, Failure> {
-    if let (Pattern::Exact(name), []) = (pattern, changed) {
-        let message = format!("there is no workflow `{name}`");
-        return Err(Failure::refused("unknown_workflow", message, None));
-    }
+fn answer(changed: &[Paused], context: &Context) -> Result<Exit, Failure> {
     let mut sheet = context.console.sheet()?;
     let mut rows = sheet.list::<PauseRow<'_>>("workflows")?;
     for paused in changed {
         rows.row(&PauseRow {
             reference: &paused.reference,
             pause: paused.pause.as_ref(),
-            skipped: paused.skipped.as_ref(),
+            skipped: &paused.skipped,
             ended: paused.ended.len() as u64,
         })?;
     }

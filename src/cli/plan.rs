@@ -112,7 +112,7 @@ impl<'a> Planned<'a> {
             Span::Between(from, to) => (Some(from), to.checked_add_ms(-1), u64::MAX),
             Span::Next(count, now) => (now.checked_add_ms(1), Some(Instant::MAX), count),
             Span::Last(count, now) => {
-                let end = now.checked_add_ms(1).unwrap_or(now);
+                let end = now.just_after();
                 (self.oldest_of_last(count, end), Some(now), u64::MAX)
             }
         };

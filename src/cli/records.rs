@@ -2,7 +2,6 @@
 
 use clap::Args;
 
-use crate::engine::EngineError;
 use crate::store::Transaction;
 use crate::store::record::WorkflowId;
 use crate::time::Instant;
@@ -10,6 +9,9 @@ use crate::time::Instant;
 use super::args::Db;
 use super::failure::Failure;
 use super::pattern::Pattern;
+
+/// Records are read so many at a time.
+pub(super) const PAGE: usize = 1_000;
 
 #[derive(Debug, Args)]
 pub(super) struct Records {
@@ -34,12 +36,9 @@ pub(super) struct Records {
 }
 
 impl Records {
-    /// Takes the pattern for a ref, where a workflow has it for its name.
-    pub(super) fn prefer_names(
-        &mut self,
-        transaction: &mut dyn Transaction,
-    ) -> Result<(), Failure> {
-        self.pattern = Pattern::or_names(self.pattern.take(), transaction)?;
+    /// Takes the pattern as the store knows it.
+    pub(super) fn look_up(&mut self, transaction: &mut dyn Transaction) -> Result<(), Failure> {
+        self.pattern = Pattern::known_if_any(self.pattern.take(), transaction)?;
         Ok(())
     }
 
@@ -49,10 +48,7 @@ impl Records {
         transaction: &mut dyn Transaction,
     ) -> Result<Option<WorkflowId>, Failure> {
         let Some(Pattern::Exact(name)) = &self.pattern else { return Ok(None) };
-        match transaction.workflow(name)? {
-            Some(workflow) => Ok(Some(workflow.id)),
-            None => Err(EngineError::UnknownWorkflow { reference: name.clone() }.into()),
-        }
+        Ok(transaction.workflow(name)?.map(|workflow| workflow.id))
     }
 
     /// Whether records of a workflow are wanted.

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
 
-use crate::engine::{self, EngineError, Note, Only, RequestMode, RunRequest, Selection, Windows};
+use crate::engine::{self, EngineError, Mode, Note, Only, RunRequest, Selection, Windows};
 use crate::store::RunId;
 use crate::time::{Instant, Window};
 use crate::wire::{Json, RequestedRow};
@@ -134,7 +134,7 @@ pub(super) fn request(args: Request, context: &Context) -> Result<Exit, Failure>
         windows: if args.rewindow { Windows::Present } else { Windows::Pinned },
         note: Note { by: args.by.as_deref(), reason: args.reason.as_deref() },
     };
-    let mode = if args.dry_run { RequestMode::DryRun } else { RequestMode::Write };
+    let mode = Mode::dry_run(args.dry_run);
     let requested = engine::request(&mut *store, &*context.clock, &request, mode)?;
     let mut sheet = context.console.sheet()?;
     sheet.member("made", requested.made)?;

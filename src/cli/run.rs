@@ -11,13 +11,13 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::{Handle, Signals};
 
 use crate::engine::runner::{Report, Runner, RunnerOptions, Stopper, Until};
-use crate::engine::{self, Absent, SyncMode, SyncOptions};
+use crate::engine::{self, Absent, Mode, SyncOptions};
 use crate::store::Store;
 use crate::store::record::{ClockKind, RunRecord};
 use crate::wire::{List, Problem, RunRow};
 
 use super::args::{self, Db, Documents};
-use super::claim::Choice;
+use super::claim::{Choice, warn_of_cursors_ahead};
 use super::console::Console;
 use super::context::Context;
 use super::documents;
@@ -101,10 +101,9 @@ fn open_and_sync(args: &Run, context: &Context) -> Result<Box<dyn Store>, Failur
     let documents = Documents::at(args.paths.clone(), None);
     let workflows = documents::read_named(&documents, &context.console)?;
     let mut store = store::open(&args.db.url, Access::Create, context)?;
-    let options =
-        SyncOptions { source: DEFAULT_SOURCE, mode: SyncMode::Write, absent: Absent::Keep };
+    let options = SyncOptions { source: DEFAULT_SOURCE, mode: Mode::Write, absent: Absent::Keep };
     let report = engine::sync(&mut *store, &*context.clock, &workflows, &options)?;
-    context.console.note(&summary(&report, SyncMode::Write));
+    context.console.note(&summary(&report, Mode::Write));
     Ok(store)
 }
 
@@ -183,6 +182,7 @@ fn tell(
         Report::Stopping(many) => {
             return console.note(&format!("stopping; {many} commands still run"));
         }
+        Report::CursorsAhead(references) => return warn_of_cursors_ahead(references, console),
         Report::Busy(error) => Problem {
             code: error.code(),
             message: error.to_string(),

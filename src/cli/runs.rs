@@ -7,11 +7,8 @@ use crate::wire::RunRow;
 
 use super::context::Context;
 use super::failure::{Exit, Failure};
-use super::records::Records;
+use super::records::{PAGE, Records};
 use super::store::{self, Access};
-
-/// Records are read so many at a time.
-const PAGE: usize = 1_000;
 
 #[derive(Debug, Args)]
 pub(super) struct Runs {
@@ -33,7 +30,7 @@ fn state(word: &str) -> Result<RunState, String> {
 pub(super) fn runs(mut args: Runs, context: &Context) -> Result<Exit, Failure> {
     let mut store = store::open(&args.records.db.url, Access::Existing, context)?;
     let mut transaction = store.begin_read()?;
-    args.records.prefer_names(&mut *transaction)?;
+    args.records.look_up(&mut *transaction)?;
     let records = &args.records;
     let mut filter = RunFilter {
         workflow: records.workflow(&mut *transaction)?,

@@ -7,8 +7,7 @@ use crate::wire::SkipRow;
 
 use super::context::Context;
 use super::failure::{Exit, Failure};
-use super::pattern::Pattern;
-use super::records::Records;
+use super::records::{PAGE, Records};
 use super::store::{self, Access};
 
 #[derive(Debug, Args)]
@@ -20,25 +19,28 @@ pub(super) struct Skips {
 pub(super) fn skips(mut args: Skips, context: &Context) -> Result<Exit, Failure> {
     let mut store = store::open(&args.records.db.url, Access::Existing, context)?;
     let mut transaction = store.begin_read()?;
-    args.records.prefer_names(&mut *transaction)?;
+    args.records.look_up(&mut *transaction)?;
     let records = &args.records;
-    // The store knows names, not patterns: with one, what is left out counts for no limit.
-    let limit = match records.pattern {
-        Some(Pattern::Glob(_)) => None,
-        _ => Some(records.limit()),
-    };
-    let filter = SkipFilter {
+    let mut filter = SkipFilter {
         workflow: records.workflow(&mut *transaction)?,
         from: records.from,
         to: records.to,
-        limit,
+        after: None,
+        limit: Some(PAGE),
     };
     let mut sheet = context.console.sheet()?;
     let mut rows = sheet.list::<SkipRow<'_>>("skips")?;
-    let skips = transaction.skips(&filter)?;
-    let wanted = skips.iter().filter(|skip| records.matches(&skip.reference));
-    for skip in wanted.take(records.limit()) {
-        rows.row(&SkipRow(skip))?;
+    let mut left = records.limit();
+    while left > 0 {
+        let page = transaction.skips(&filter)?;
+        for skip in page.iter().filter(|skip| records.matches(&skip.reference)).take(left) {
+            rows.row(&SkipRow(skip))?;
+            left -= 1;
+        }
+        match page.last() {
+            Some(last) if page.len() == PAGE => filter = filter.page_after(Some(last), PAGE),
+            _ => break,
+        }
     }
     rows.end()?;
     sheet.end()?;

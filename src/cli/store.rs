@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::clock::wait_for;
+use crate::engine;
 use crate::store::model::ModelStore;
 #[cfg(feature = "postgres")]
 use crate::store::postgres::{self as pg, PostgresStore};
@@ -27,28 +28,38 @@ pub(super) enum Access {
     Imagine,
 }
 
-/// Opens a store, and warns when another tz database version wrote it last.
+/// Opens a store, and says so when another tz database version wrote it last.
 pub(super) fn open(
     url: &str,
     access: Access,
     context: &Context,
 ) -> Result<Box<dyn Store>, Failure> {
-    let console = &context.console;
     let mut store = match is_postgres(url) {
         true => open_postgres(url, access, context)?,
         false => open_sqlite(sqlite_path(url)?, access)?,
     };
     let info = store.begin_read()?.info()?;
-    if let Some(info) = info.filter(|info| info.tzdb != tzdb_version()) {
-        console.warn(&Problem {
-            code: "other_tzdb",
-            message: format!(
-                "this store was last written under tz database {}, and this program has {}",
-                info.tzdb,
+    match info.map(|info| info.tzdb) {
+        Some(tzdb) if tzdb.as_str() < tzdb_version() => context.console.remark(&Problem {
+            code: "older_store",
+            message: format!("this store follows the tz database {tzdb} until the next write"),
+            hint: Some(format!(
+                "that write takes it to {}: what moves is skipped by local time, never run twice",
                 tzdb_version()
-            ),
-            hint: Some("instants of local times may differ between the two".to_owned()),
-        });
+            )),
+        }),
+        Some(tzdb) if tzdb.as_str() > tzdb_version() && context.accepts_older_tzdb => {
+            engine::accept_older_tzdb(&mut *store, &*context.clock)?;
+            context.console.warn(&Problem {
+                code: "older_tzdb",
+                message: format!(
+                    "this store followed the tz database {tzdb}, and follows {} now",
+                    tzdb_version()
+                ),
+                hint: Some("a program with a newer one takes it back at its next write".to_owned()),
+            });
+        }
+        _ => {}
     }
     Ok(store)
 }

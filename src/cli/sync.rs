@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::engine::{self, Absent, Change, SyncMode, SyncOptions, SyncReport, Synced};
+use crate::engine::{self, Absent, Change, Mode, SyncOptions, SyncReport, Synced};
 use crate::schedule::Reference;
 use crate::wire::SyncRow;
 
@@ -47,8 +47,8 @@ pub(super) fn sync(args: Sync, context: &Context) -> Result<Exit, Failure> {
     let documents = Documents::at(args.paths, args.reference);
     let workflows = documents::read_named(&documents, &context.console)?;
     let (mode, access) = match args.dry_run {
-        true => (SyncMode::DryRun, Access::Imagine),
-        false => (SyncMode::Write, Access::Create),
+        true => (Mode::DryRun, Access::Imagine),
+        false => (Mode::Write, Access::Create),
     };
     let absent = if args.retire_absent { Absent::Retire } else { Absent::Keep };
     let mut store = store::open(&args.db.url, access, context)?;
@@ -79,14 +79,14 @@ fn row<'a>(synced: &'a Synced<'_>) -> SyncRow<'a> {
 }
 
 /// What a sync did, in one line.
-pub(super) fn summary(report: &SyncReport<'_>, mode: SyncMode) -> String {
+pub(super) fn summary(report: &SyncReport<'_>, mode: Mode) -> String {
     let count = |change: &str| {
         report.workflows.iter().filter(|synced| row(synced).change == change).count()
     };
     let (new, changed, unchanged) = (count("new"), count("changed"), count("unchanged"));
     let suffix = match mode {
-        SyncMode::Write => "",
-        SyncMode::DryRun => "; a dry run: nothing was written",
+        Mode::Write => "",
+        Mode::DryRun => "; a dry run: nothing was written",
     };
     let retired = match count("retired") {
         0 => String::new(),

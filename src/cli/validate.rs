@@ -1,6 +1,6 @@
 //! `validate`: every fault of every document, at its place, in the form that the reader wants.
 
-use std::io::{self, BufWriter};
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
@@ -118,14 +118,20 @@ fn check(args: &Validate, console: &Console) -> Result<Exit, Failure> {
     let now = args.now.map_or_else(|| SystemClock.now(), |now| FixedClock(now).now());
     let request =
         Request { paths: &args.paths, schedule: args.schedule.as_deref(), today: Some(now) };
-    let out = BufWriter::with_capacity(64 * 1024, io::stdout().lock());
+    let is_terminal = io::stdout().is_terminal();
+    let out: Box<dyn Write> = match is_terminal {
+        // Line by line, so that the progress bar stands below what was told.
+        true => Box::new(io::stdout().lock()),
+        false => Box::new(BufWriter::with_capacity(64 * 1024, io::stdout().lock())),
+    };
+    let has_bar = !args.quiet && (!is_terminal || args.format == FormName::Human);
     let form = args.format.form(style_of(&io::stdout()));
     let mut check = Check {
         args,
         reporter: reporter(form, args.strictness(), out),
         summary: Summary { strictness: args.strictness(), ..Summary::default() },
         unreadable: Vec::new(),
-        progress: (!args.quiet).then(Progress::default),
+        progress: has_bar.then(Progress::default),
     };
     let read = input::read(&request, &mut io::stdin().lock(), &mut |event| check.take(event));
     check.end(read, console)
@@ -161,10 +167,19 @@ impl Check<'_> {
         };
         for mut case in cases(text.source, &text.documents) {
             self.judge(&mut case);
-            self.summary.count(&case);
-            self.reporter.case(&case)?;
+            self.tell(&case)?;
         }
         Ok(())
+    }
+
+    fn tell(&mut self, case: &Case<'_>) -> Result<(), Failure> {
+        self.summary.count(case);
+        if let Some(progress) = &mut self.progress
+            && !case.diagnostics.is_empty()
+        {
+            progress.clear();
+        }
+        Ok(self.reporter.case(case)?)
     }
 
     /// Tells of a path among the diagnostics, so that every report has it.
@@ -179,8 +194,7 @@ impl Check<'_> {
         let source = Source { file: error.path(), text: "", first_line: 1 };
         let documents = Documents { documents: Vec::new(), faults: vec![fault] };
         for case in cases(source, &documents) {
-            self.summary.count(&case);
-            self.reporter.case(&case)?;
+            self.tell(&case)?;
         }
         self.unreadable.push(error);
         Ok(())

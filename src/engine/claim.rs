@@ -16,6 +16,7 @@ use crate::time::{Instant, tzdb_version};
 
 use super::EngineError;
 use super::again::again;
+use super::incidents::cursors_ahead;
 use super::overlap::{LiveClaims, skip_before_end};
 use super::queue::{Next, PLANNED_AT_MOST, Queue, Visited, Wanted};
 use super::store_info;
@@ -50,6 +51,9 @@ pub struct Claimed {
     /// The earliest instant after `now` at which an open run becomes available: the end of a
     /// delay or of a lease.
     pub next_available: Option<Instant>,
+    /// The workflows whose cursor lies ahead of `now` by more than clocks differ, ordered by ref:
+    /// the clock was set back, and until then they owe nothing.
+    pub cursors_ahead: Vec<String>,
 }
 
 /// The default length of a lease: 5 minutes.
@@ -75,6 +79,7 @@ pub fn claim(
         skipped: Vec::new(),
         next_due: None,
         next_available: None,
+        cursors_ahead: Vec::new(),
     };
     let mut beside = Beside::Others;
     loop {
@@ -87,7 +92,7 @@ pub fn claim(
         claimed = so_far;
         match reach {
             Reach::Everything => return Ok(claimed),
-            Reach::PassedOver => beside = Beside::Nobody,
+            Reach::NotAlone => beside = Beside::Nobody,
             Reach::PlannedAtMost => {}
         }
     }
@@ -107,14 +112,20 @@ fn claim_once(
     };
     claimed.now = clock.now();
     let info = store_info::for_write(&mut *tx, clock)?;
-    let reach = HandOut::new(request, claimed.now).carry_out(&mut *tx, info, &mut claimed)?;
+    if store_info::must_be_alone(&*tx, &info) {
+        return Ok((Reach::NotAlone, claimed));
+    }
+    let reach = HandOut::new(request, claimed.now).carry_out(&mut *tx, &info, &mut claimed)?;
     // Others may leave what they hold, and nobody would look for it before long.
     let is_passed_over = tx.has_passed_over() && claimed.runs.is_empty();
+    if reach == Reach::Everything {
+        claimed.cursors_ahead = cursors_ahead(&mut *tx, &info, claimed.now)?;
+    }
     claimed.next_due = tx.next_due_after(claimed.now)?;
     claimed.next_available = tx.next_available_after(claimed.now)?;
     tx.commit()?;
     Ok(match reach {
-        Reach::Everything if is_passed_over => (Reach::PassedOver, claimed),
+        Reach::Everything if is_passed_over => (Reach::NotAlone, claimed),
         reach => (reach, claimed),
     })
 }
@@ -133,8 +144,8 @@ enum Beside {
 enum Reach {
     /// The limit, or the last owed run.
     Everything,
-    /// Nothing, beside others who hold what there may be.
-    PassedOver,
+    /// Nothing yet: others hold what there may be, or it takes nobody else.
+    NotAlone,
     /// As many workflows as one transaction may plan.
     PlannedAtMost,
 }
@@ -165,7 +176,7 @@ impl<'a> HandOut<'a> {
     fn carry_out(
         mut self,
         tx: &mut dyn Transaction,
-        info: StoreInfo,
+        info: &StoreInfo,
         claimed: &mut Claimed,
     ) -> Result<Reach, EngineError> {
         let wanted = Wanted { matches: self.request.matches, trigger: self.request.trigger };
@@ -264,7 +275,7 @@ impl<'a> HandOut<'a> {
     fn write(
         mut self,
         tx: &mut dyn Transaction,
-        info: StoreInfo,
+        info: &StoreInfo,
         visited: Vec<Visited>,
         skipped: &mut Vec<SkipRecord>,
     ) -> Result<(), EngineError> {
@@ -277,12 +288,15 @@ impl<'a> HandOut<'a> {
                 handing.map_or(planned.workflow.progress, |handing| handing.progress);
             // Ranges are settled with the run behind them, or alone where none is owed.
             if given.is_some() || plan.owed.is_none() {
-                skips.extend(
-                    plan.skipped.iter().map(|skip| skip_record(&planned.workflow, skip, self.now)),
-                );
                 let settled =
                     given.map(|run| run.occurrence).or(plan.skipped.last().map(|skip| skip.last));
-                progress.cursor = settled.or(progress.cursor);
+                if let Some(settled) = settled {
+                    progress = planned.settled_until(settled, progress);
+                }
+                let parts = planned.pass_over(tx, plan.skipped)?;
+                skips.extend(
+                    parts.iter().map(|skip| skip_record(&planned.workflow, skip, self.now)),
+                );
             }
             changes.push((planned, progress, held_until.max(alone_until)));
         }
@@ -355,13 +369,14 @@ impl Handing {
         tx: &mut dyn Transaction,
         run: &RunRecord,
         now: Instant,
-    ) -> Result<Option<SkipRecord>, EngineError> {
+    ) -> Result<Vec<SkipRecord>, EngineError> {
         if self.workflow.policies.overlap != Overlap::Skip {
-            return Ok(None);
+            return Ok(Vec::new());
         }
         let mut planned = Planned::load_one(tx, self.workflow.clone())?;
         let skipped = skip_before_end(tx, &mut planned, run, run.available.unwrap_or(now), now)?;
-        self.progress.cursor = planned.workflow.progress.cursor;
+        let Progress { cursor, cursor_local_ms, .. } = planned.workflow.progress;
+        self.progress = Progress { cursor, cursor_local_ms, ..self.progress };
         self.workflow = planned.workflow;
         Ok(skipped)
     }

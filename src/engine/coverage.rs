@@ -9,11 +9,11 @@ use crate::store::record::{RunFilter, RunRecord, RunState, Workflow};
 use crate::store::{Store, Transaction};
 use crate::time::{Instant, Window, tzdb_version};
 
-use super::EngineError;
 use super::pages::Pages;
 use super::request::requested_windows;
 use super::sweep::{Counts, Sweep, Which};
 use super::workflow::read_revisions;
+use super::{EngineError, store_info};
 
 /// How the data of a span of time was covered.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,6 +54,7 @@ pub fn coverage(
     to: Instant,
 ) -> Result<Coverage, EngineError> {
     let mut tx = store.begin_read()?;
+    store_info::for_read(&mut *tx)?;
     let now = clock.now();
     let unknown = || EngineError::UnknownWorkflow { reference: reference.to_owned() };
     let workflow = tx.workflow(reference)?.ok_or_else(unknown)?;

@@ -7,11 +7,11 @@ use crate::store::record::{RunRecord, RunState, Trigger};
 use crate::store::{Store, Transaction};
 use crate::time::Instant;
 
-use super::EngineError;
 use super::claim::{Reopened, reopen};
 use super::overlap::overlapped;
 use super::queue::{Next, Queue, Visited, Wanted};
 use super::workflow::Planned;
+use super::{EngineError, store_info};
 
 /// What a claim without a limit would do now.
 #[derive(Debug, Clone)]
@@ -47,6 +47,7 @@ pub struct DueRun {
 /// [`EngineError::Store`].
 pub fn due(store: &mut dyn Store, clock: &dyn Clock) -> Result<Due, EngineError> {
     let mut tx = store.begin_read()?;
+    store_info::for_read(&mut *tx)?;
     let now = clock.now();
     let last_planned = tx.info()?.and_then(|info| info.last_planned);
     let everything = Wanted { matches: &|_| true, trigger: None };
@@ -77,9 +78,8 @@ pub fn due(store: &mut dyn Store, clock: &dyn Clock) -> Result<Due, EngineError>
     for Visited { planned, plan, .. } in queue.visited {
         let to_come = planned.next_due(now);
         next_due = [next_due, to_come].into_iter().flatten().min();
-        skipped.extend(
-            plan.skipped.into_iter().map(|skip| (planned.workflow.reference.clone(), skip)),
-        );
+        let parts = planned.pass_over(&mut *tx, plan.skipped)?;
+        skipped.extend(parts.into_iter().map(|skip| (planned.workflow.reference.clone(), skip)));
     }
     Ok(Due { now, runs, skipped, next_due })
 }
@@ -98,7 +98,8 @@ fn again(
         let planned = Planned::load_one(tx, workflow.clone())?;
         if let Some(skip) = overlapped(&planned, &run, run.available.unwrap_or(queue.now())) {
             queue.note_settled(workflow.id, skip.last);
-            skipped.push((run.reference.clone(), skip));
+            let parts = planned.pass_over(tx, vec![skip])?;
+            skipped.extend(parts.into_iter().map(|skip| (run.reference.clone(), skip)));
         }
     }
     Ok(match reopen(run, &workflow, queue.now())? {

@@ -4,6 +4,7 @@ use crate::plan::PlanError;
 use crate::store::lifecycle::LifecycleError;
 use crate::store::record::ClockKind;
 use crate::store::{RunId, StoreError};
+use crate::time::{Instant, tzdb_version};
 
 /// An error of an operation on the records. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
@@ -58,6 +59,30 @@ pub enum EngineError {
         /// The source that registered it.
         owner: String,
     },
+    /// The cursor is to be set back, and is not ahead of now.
+    #[error(
+        "the cursor of `{reference}` stands at {cursor}, and only one ahead of now is set back: what was settled since {to} would be unsettled again"
+    )]
+    CursorNotAhead {
+        /// The workflow.
+        reference: String,
+        /// Where its cursor stands, or its registration where it has none.
+        cursor: Instant,
+        /// Where it was to be set.
+        to: Instant,
+    },
+    /// The cursor is to be set back to where there are no records any more.
+    #[error(
+        "the records of `{reference}` before {horizon} are pruned, so nobody knows what ran since {to}"
+    )]
+    BehindHorizon {
+        /// The workflow.
+        reference: String,
+        /// Of occurrences before it there may be no record.
+        horizon: Instant,
+        /// Where the cursor was to be set.
+        to: Instant,
+    },
     /// A request for runs cannot be carried out.
     #[error("{problem}")]
     BadRequest {
@@ -87,6 +112,12 @@ pub enum EngineError {
         /// The store's kind.
         store: ClockKind,
     },
+    /// The store was written under a newer tz database, and has calendar cadences.
+    #[error("this store follows the tz database {store}, and this program has {ours}", ours = tzdb_version())]
+    OlderTzdb {
+        /// The version that the store was last written under.
+        store: String,
+    },
     /// The record of a revision cannot be read by this program.
     #[error("revision {number} of `{reference}` cannot be read")]
     UnreadableRevision {
@@ -108,11 +139,14 @@ impl EngineError {
             EngineError::Refused { source, .. } => source.code(),
             EngineError::OtherSource { .. } => "other_source",
             EngineError::AlreadyRegistered { .. } => "already_registered",
+            EngineError::CursorNotAhead { .. } => "cursor_not_ahead",
+            EngineError::BehindHorizon { .. } => "behind_horizon",
             EngineError::BadRequest { .. } => "bad_request",
             EngineError::NothingLeft { .. } => "nothing_left",
             EngineError::RepeatedReference { .. } => "repeated_ref",
             EngineError::NotEmpty => "not_empty",
             EngineError::OtherClock { .. } => "other_clock",
+            EngineError::OlderTzdb { .. } => "older_tzdb",
             EngineError::UnreadableRevision { .. } => "unreadable_revision",
         }
     }
@@ -131,12 +165,19 @@ impl EngineError {
                 Some("the store knows best how far it has come; leave it out to import the others")
             }
             EngineError::NotEmpty => Some("name a new file, or another schema"),
+            EngineError::CursorNotAhead { .. } => {
+                Some("ask for runs again with `request REF --from T --to T --id ID`")
+            }
+            EngineError::BehindHorizon { .. } => Some("set it to the horizon or later"),
             EngineError::OtherClock { store: ClockKind::Test } => {
                 Some("it was first written under --now, so every write needs --now")
             }
             EngineError::OtherClock { store: ClockKind::System } => {
                 Some("leave out --now, or try it on a store of its own")
             }
+            EngineError::OlderTzdb { .. } => Some(
+                "calendar cadences may be elsewhere under it: use a newer windowpane, or write with --accept-older-tzdb",
+            ),
             EngineError::UnreadableRevision { .. } => {
                 Some("use a windowpane at least as new as the one that wrote it")
             }
@@ -157,6 +198,7 @@ impl EngineError {
             EngineError::Store(_)
                 | EngineError::UnreadableRevision { .. }
                 | EngineError::OtherClock { .. }
+                | EngineError::OlderTzdb { .. }
         )
     }
 }

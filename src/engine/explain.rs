@@ -15,9 +15,9 @@ use crate::store::record::{
 use crate::store::{Store, Transaction};
 use crate::time::Instant;
 
-use super::EngineError;
 use super::pages::Pages;
 use super::workflow::{Planned, read_revisions};
+use super::{EngineError, store_info};
 
 /// Tells for each occurrence in `[from, to)` of the workflow `reference` what became of its
 /// scheduled run, in the order of occurrences, and after each what became of the runs requested for
@@ -38,6 +38,7 @@ pub fn explain<E: From<EngineError>>(
 ) -> Result<(), E> {
     let mut tx = store.begin_read().map_err(EngineError::from)?;
     let tx = &mut *tx;
+    store_info::for_read(tx)?;
     let now = clock.now();
     let mut walk = Walk::new(tx, reference, (from, to), now, each)?;
     let workflow = &walk.known.planned.workflow;
@@ -53,7 +54,7 @@ pub fn explain<E: From<EngineError>>(
             Some(RunRecord { key, .. }) => (occurrence, id) < (&key.occurrence, &key.request_id),
         };
         while let Some((occurrence, request_id)) = pop_if(&mut requests, is_before) {
-            walk.advance(after(occurrence))?;
+            walk.advance(occurrence.just_after())?;
             let fate = Fate::PrunedRequest { occurrence, request_id };
             (walk.each)(Explained { fate, pause: None })?;
         }
@@ -80,8 +81,9 @@ struct Known {
     plan: Plan,
     pauses: Vec<PauseRecord>,
     now: Instant,
-    /// The newest occurrence that was due when the workflow was registered.
-    due_at_registration: Option<Instant>,
+    /// The first occurrence that may ever have been owed: of those up to the registration only the
+    /// newest that was due, and that only where it is a first run.
+    oldest_owed: Option<Instant>,
 }
 
 /// Several occurrences that share a fate.
@@ -106,10 +108,12 @@ impl<E: From<EngineError>, F: FnMut(Explained) -> Result<(), E>> Walk<F> {
         let planned = Planned { workflow, timeline: Timeline::new(&revisions) };
         let known = Known::of(tx, planned, now)?;
         let workflow = Some(known.planned.workflow.id);
-        let within = SkipFilter { workflow, from: Some(from), to: Some(to), limit: None };
+        let within =
+            SkipFilter { workflow, from: Some(from), to: Some(to), ..SkipFilter::default() };
         let mut stretches: Vec<Stretch> =
             tx.skips(&within)?.into_iter().map(Stretch::skipped).collect();
-        let to_be_skipped = known.plan.skipped.iter().map(|skip| Stretch::to_be_skipped(*skip));
+        let to_be_skipped = known.planned.pass_over(tx, known.plan.skipped.clone())?;
+        let to_be_skipped = to_be_skipped.into_iter().map(Stretch::to_be_skipped);
         stretches.extend(to_be_skipped.filter(|skip| skip.first < to && skip.last >= from));
         stretches.extend(without_schedule(&revisions, from, to));
         stretches.retain(|_| from < to);
@@ -123,10 +127,10 @@ impl<E: From<EngineError>, F: FnMut(Explained) -> Result<(), E>> Walk<F> {
         let mut pause = None;
         if run.trigger() == Trigger::Schedule {
             self.advance(occurrence)?;
-            self.at = after(occurrence);
+            self.at = occurrence.just_after();
             pause = self.known.pause_at(run.plan.due);
         } else {
-            self.advance(after(occurrence))?;
+            self.advance(occurrence.just_after())?;
         }
         (self.each)(Explained { fate: Fate::Recorded { run: Box::new(run), past }, pause })
     }
@@ -135,7 +139,7 @@ impl<E: From<EngineError>, F: FnMut(Explained) -> Result<(), E>> Walk<F> {
     fn advance(&mut self, until: Instant) -> Result<(), E> {
         while let Some(next) = pop_if(&mut self.stretches, |next| next.first < until) {
             self.compute(next.first)?;
-            self.at = self.at.max(after(next.last));
+            self.at = self.at.max(next.last.just_after());
             let pause = match &next.fate {
                 Fate::Skipped(skip) => self.known.pause_that_ended(skip.skipped),
                 _ => None,
@@ -148,8 +152,10 @@ impl<E: From<EngineError>, F: FnMut(Explained) -> Result<(), E>> Walk<F> {
     /// Tells of the occurrences before `until` whose fate is not on record.
     fn compute(&mut self, until: Instant) -> Result<(), E> {
         let Workflow { reference, registered, marks, progress, .. } = &self.known.planned.workflow;
-        let recorded_from = after(*registered).max(marks.pruned_before.unwrap_or(Instant::MIN));
-        let unsettled_from = progress.cursor.map_or(Instant::MIN, after).max(recorded_from);
+        let recorded_from =
+            registered.just_after().max(marks.pruned_before.unwrap_or(Instant::MIN));
+        let unsettled_from =
+            progress.cursor.map_or(Instant::MIN, Instant::just_after).max(recorded_from);
         // Between the two only the records know.
         for (from, to) in [(Instant::MIN, recorded_from), (unsettled_from, Instant::MAX)] {
             let (from, to) = (from.max(self.at), to.min(until));
@@ -166,13 +172,19 @@ impl<E: From<EngineError>, F: FnMut(Explained) -> Result<(), E>> Walk<F> {
 
 impl Known {
     fn of(tx: &mut dyn Transaction, planned: Planned, now: Instant) -> Result<Known, EngineError> {
-        let reference = &planned.workflow.reference;
-        let at_registration = planned.timeline.run_due(planned.workflow.registered).transpose();
-        let at_registration = at_registration.map_err(|source| plan_error(reference, source))?;
+        let Workflow { reference, registered, policies, .. } = &planned.workflow;
+        let oldest_owed = match policies.first_run {
+            FirstRun::Next => Some(registered.just_after()),
+            FirstRun::Newest => {
+                let newest = planned.timeline.run_due(*registered).transpose();
+                let newest = newest.map_err(|source| plan_error(reference, source))?;
+                newest.map(|run| run.occurrence)
+            }
+        };
         Ok(Known {
             plan: planned.plan(now),
             pauses: tx.pauses(planned.workflow.id)?,
-            due_at_registration: at_registration.map(|run| run.occurrence),
+            oldest_owed,
             now,
             planned,
         })
@@ -196,7 +208,7 @@ impl Known {
                 return Fate::Owed(run);
             }
         } else if marks.pruned_before.is_some_and(|horizon| occurrence < horizon)
-            && self.due_at_registration.is_none_or(|oldest| occurrence >= oldest)
+            && self.oldest_owed.is_none_or(|oldest| occurrence >= oldest)
         {
             return Fate::Pruned(run);
         }
@@ -239,7 +251,7 @@ fn without_schedule(
             let end = end.map_or(to, |end| end.min(to));
             let fate = Fate::NoSchedule { from: begin, to: end, revision: revision.number() };
             // The occurrence at the edit itself belongs to the revision before.
-            let first = revision.after().map_or(from, |edit| after(edit).max(from));
+            let first = revision.after().map_or(from, |edit| edit.just_after().max(from));
             (begin < end).then_some(Stretch { first, last: first, fate })
         },
     )
@@ -270,9 +282,4 @@ fn plan_error(reference: &str, source: crate::plan::PlanError) -> EngineError {
 /// The first of a queue, where it passes.
 fn pop_if<T>(queue: &mut VecDeque<T>, passes: impl Fn(&T) -> bool) -> Option<T> {
     if queue.front().is_some_and(passes) { queue.pop_front() } else { None }
-}
-
-/// The first instant after another; the last one stays.
-fn after(instant: Instant) -> Instant {
-    instant.checked_add_ms(1).unwrap_or(Instant::MAX)
 }

@@ -3,13 +3,13 @@
 use crate::clock::Clock;
 use crate::plan::Position;
 use crate::schedule::{Reference, Schedule};
-use crate::store::record::{Marks, Progress, Workflow};
+use crate::store::record::{Marks, Workflow};
 use crate::store::{Store, Transaction};
 use crate::time::Instant;
 
 use super::register::{Registration, register};
-use super::sync::SyncMode;
-use super::{EngineError, store_info};
+use super::workflow::Planned;
+use super::{EngineError, Mode, store_info};
 
 /// A workflow to be imported.
 #[derive(Debug, Clone)]
@@ -47,7 +47,7 @@ pub fn import(
     clock: &dyn Clock,
     source: &str,
     imports: &[Import],
-    mode: SyncMode,
+    mode: Mode,
 ) -> Result<Vec<Imported>, EngineError> {
     let mut tx = store.begin_write()?;
     let now = clock.now();
@@ -73,7 +73,7 @@ pub fn import(
         .map(|(import, position)| move_to(&mut *tx, &import.reference, position))
         .collect::<Result<_, _>>()?;
     store_info::note_definitions(&mut *tx, info, now)?;
-    if mode == SyncMode::Write {
+    if mode == Mode::Write {
         tx.commit()?;
     }
     Ok(imported)
@@ -99,7 +99,8 @@ fn move_to(
     let unknown = || EngineError::UnknownWorkflow { reference: reference.to_string() };
     let workflow = tx.workflow(reference.as_str())?.ok_or_else(unknown)?;
     if let Some(cursor) = position.cursor {
-        let progress = Progress { cursor: Some(cursor), ..workflow.progress };
+        let planned = Planned::load_one(tx, workflow.clone())?;
+        let progress = planned.settled_until(cursor, workflow.progress);
         tx.update_progress(&[(&workflow, progress)])?;
         let horizon = cursor.checked_add_ms(1);
         tx.update_marks(workflow.id, &Marks { pruned_before: horizon, ..workflow.marks })?;

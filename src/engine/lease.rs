@@ -164,14 +164,7 @@ fn transition(
     id: &RunId,
     step: impl Fn(RunRecord, &Workflow, Instant) -> Result<Step, LifecycleError>,
 ) -> Result<RunRecord, EngineError> {
-    again(store, |store| {
-        let mut tx = store.begin_beside()?;
-        let now = clock.now();
-        store_info::for_write(&mut *tx, clock)?;
-        let run = carry_out(&mut *tx, id, now, |run, workflow| step(run, workflow, now))?;
-        tx.commit()?;
-        Ok(run)
-    })
+    write(store, clock, |tx, now| carry_out(tx, id, now, |run, workflow| step(run, workflow, now)))
 }
 
 /// Carries out one transition of each of several runs in one transaction.
@@ -182,19 +175,31 @@ fn transitions<T>(
     id: impl Fn(&T) -> &RunId,
     step: impl Fn(&T, RunRecord, &Workflow, Instant) -> Result<Step, LifecycleError>,
 ) -> Result<Vec<RunRecord>, EngineError> {
+    write(store, clock, |tx, now| {
+        let of =
+            |item| carry_out(tx, id(item), now, |run, workflow| step(item, run, workflow, now));
+        items.iter().map(of).collect()
+    })
+}
+
+/// Does `work` in a transaction beside other writers, or alone where it has to be.
+fn write<T>(
+    store: &mut dyn Store,
+    clock: &dyn Clock,
+    work: impl Fn(&mut dyn Transaction, Instant) -> Result<T, EngineError>,
+) -> Result<T, EngineError> {
     again(store, |store| {
         let mut tx = store.begin_beside()?;
+        let info = store_info::for_write(&mut *tx, clock)?;
+        if store_info::must_be_alone(&*tx, &info) {
+            drop(tx);
+            tx = store.begin_write()?;
+            store_info::for_write(&mut *tx, clock)?;
+        }
         let now = clock.now();
-        store_info::for_write(&mut *tx, clock)?;
-        let runs: Result<Vec<RunRecord>, EngineError> = items
-            .iter()
-            .map(|item| {
-                carry_out(&mut *tx, id(item), now, |run, workflow| step(item, run, workflow, now))
-            })
-            .collect();
-        let runs = runs?;
+        let done = work(&mut *tx, now)?;
         tx.commit()?;
-        Ok(runs)
+        Ok(done)
     })
 }
 

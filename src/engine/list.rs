@@ -8,9 +8,9 @@ use crate::store::record::{OpenState, RevisionRow, Workflow, WorkflowId};
 use crate::store::{Store, Transaction};
 use crate::time::Instant;
 
-use super::EngineError;
-use super::queue::AHEAD_AT_MOST_MS;
+use super::incidents::incidents;
 use super::workflow::{Planned, read_revisions};
+use super::{EngineError, store_info};
 
 /// Where one workflow stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub struct Standing {
     pub lag_ms: i64,
     /// How many of its runs are claimed under a live lease.
     pub live_claims: u64,
-    /// What needs a look: `cursor_ahead`.
+    /// What needs a look: `cursor_ahead`, `tz_passed`.
     pub incidents: Vec<&'static str>,
 }
 
@@ -40,6 +40,7 @@ const PAGE: usize = 1_000;
 /// [`EngineError::Store`].
 pub fn list(store: &mut dyn Store, clock: &dyn Clock) -> Result<Vec<Standing>, EngineError> {
     let mut tx = store.begin_read()?;
+    store_info::for_read(&mut *tx)?;
     let now = clock.now();
     let live = live_claims(&mut *tx, now)?;
     let mut standings: Vec<Standing> = Vec::new();
@@ -71,17 +72,13 @@ fn standing(
     let next_due = planned.next_due(now);
     let workflow = planned.workflow;
     let present = rows.last();
-    let ahead =
-        [workflow.progress.cursor, Some(workflow.registered), present.and_then(|row| row.after)];
-    let is_ahead =
-        ahead.into_iter().flatten().any(|instant| instant.ms_since(now) > AHEAD_AT_MOST_MS);
     Ok(Standing {
         revision: present.map_or(0, |row| row.number),
         schedule: present.and_then(|row| row.schedule.clone()),
         next_due,
         lag_ms: owed.map_or(0, |owed| now.ms_since(owed.due)),
         live_claims,
-        incidents: if is_ahead { vec!["cursor_ahead"] } else { Vec::new() },
+        incidents: incidents(&workflow, present, now),
         workflow,
     })
 }

@@ -132,7 +132,7 @@ pub(super) fn skip_before_end(
     run: &RunRecord,
     end: Instant,
     now: Instant,
-) -> Result<Option<SkipRecord>, EngineError> {
+) -> Result<Vec<SkipRecord>, EngineError> {
     let skip = overlapped(planned, run, end);
     planned.settle(tx, skip, now)
 }

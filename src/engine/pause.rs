@@ -29,7 +29,7 @@ pub struct Paused {
     /// The pause; `None` where a workflow that was not paused was to be resumed.
     pub pause: Option<PauseRecord>,
     /// What was skipped.
-    pub skipped: Option<SkipRecord>,
+    pub skipped: Vec<SkipRecord>,
     /// The pending runs that were cancelled and the expired ones that were abandoned.
     pub ended: Vec<RunRecord>,
 }
@@ -53,7 +53,7 @@ pub fn pause(
         let reference = workflow.reference.clone();
         if let Some(from) = workflow.marks.paused {
             let pause = tx.pauses(workflow.id)?.into_iter().find(|pause| pause.from == from);
-            return Ok(Paused { reference, pause, skipped: None, ended: Vec::new() });
+            return Ok(Paused { reference, pause, skipped: Vec::new(), ended: Vec::new() });
         }
         let pause = PauseRecord {
             workflow: workflow.id,
@@ -65,7 +65,7 @@ pub fn pause(
         };
         tx.put_pause(&pause)?;
         mark(tx, workflow, |marks| Marks { paused: Some(now), ..marks }, now)?;
-        Ok(Paused { reference, pause: Some(pause), skipped: None, ended: Vec::new() })
+        Ok(Paused { reference, pause: Some(pause), skipped: Vec::new(), ended: Vec::new() })
     })?;
     tx.commit()?;
     Ok(paused)
@@ -101,7 +101,7 @@ fn resume_one(
 ) -> Result<Paused, EngineError> {
     let reference = workflow.reference.clone();
     let Some(from) = workflow.marks.paused else {
-        return Ok(Paused { reference, pause: None, skipped: None, ended: Vec::new() });
+        return Ok(Paused { reference, pause: None, skipped: Vec::new(), ended: Vec::new() });
     };
     let pauses = tx.pauses(workflow.id)?;
     let pause = pauses.into_iter().find(|pause| pause.from == from);
@@ -112,7 +112,7 @@ fn resume_one(
     let (id, policies) = (workflow.id, workflow.policies);
     let mut planned = mark(tx, workflow, |marks| Marks { paused: None, ..marks }, now)?;
     if policy == Resume::CatchUp {
-        return Ok(Paused { reference, pause, skipped: None, ended: Vec::new() });
+        return Ok(Paused { reference, pause, skipped: Vec::new(), ended: Vec::new() });
     }
     let position = planned.position();
     let skip = plan::unsettled_due(&planned.timeline, &policies, position, now, SkipReason::Paused);

@@ -16,6 +16,7 @@ use crate::store::record::{OpenState, RunKey, RunRecord, Trigger, Workflow, Work
 use crate::time::Instant;
 
 use super::EngineError;
+use super::incidents::is_ahead;
 use super::overlap::LiveClaims;
 use super::pages::{Pages, Taken};
 use super::workflow::Planned;
@@ -23,10 +24,6 @@ use super::workflow::Planned;
 /// How many workflows are planned at most while a transaction is open. More than that are due
 /// only after a long outage; then the plans are kept and the rest is done in the next one.
 pub(super) const PLANNED_AT_MOST: usize = 10_000;
-
-/// An instant on record that lies this much ahead of now, or less, is a matter of clocks that
-/// differ; one further ahead shows that the clock was set back.
-pub(super) const AHEAD_AT_MOST_MS: i64 = 60_000;
 
 /// Which runs to take.
 #[derive(Clone, Copy)]
@@ -57,7 +54,7 @@ pub(super) enum Next {
 pub(super) struct Visited {
     pub(super) planned: Planned,
     pub(super) plan: Plan,
-    /// The last owed run that was given out by [`Queue::next`].
+    /// The last owed run that was given out by [`Queue::next`], or passed over.
     pub(super) given: Option<Run>,
     /// Until when it must wait for a run of its own, as far as that is known.
     pub(super) held_until: Option<Instant>,
@@ -107,8 +104,7 @@ impl<'a> Queue<'a> {
             now,
             wanted,
             latest_turn: last_planned.map_or(now, |planned| planned.max(now)),
-            is_set_back: last_planned
-                .is_some_and(|planned| planned.ms_since(now) > AHEAD_AT_MOST_MS),
+            is_set_back: last_planned.is_some_and(|planned| is_ahead(planned, now)),
             expired: Pages::new(),
             pending: Pages::new(),
             due: Pages::new(),
@@ -213,7 +209,8 @@ impl<'a> Queue<'a> {
     }
 
     /// Gives the next owed run of the workflow whose turn it is.
-    /// `None` when it was handed an open run meanwhile: that made its turn now, or it must wait.
+    /// `None` when it was handed an open run meanwhile: that made its turn now, or it must wait; and
+    /// when that one has its run already.
     fn give(&mut self, tx: &mut dyn Transaction) -> Result<Option<Next>, EngineError> {
         let Some(Reverse(waiting)) = self.heap.pop() else { return Ok(None) };
         let index = waiting.index;
@@ -230,13 +227,21 @@ impl<'a> Queue<'a> {
         let run = visited
             .next_owed()
             .map_err(|source| EngineError::Plan { reference: reference.clone(), source })?;
+        let owes_more = visited.plan.owed.is_some_and(|owed| run.occurrence < owed.last);
+        if visited.planned.is_passed_over(tx, run.occurrence)? {
+            visited.given = Some(run);
+            if owes_more {
+                self.heap.push(Reverse(waiting));
+            }
+            return Ok(None);
+        }
         let workflow = &visited.planned.workflow;
         if self.live.is_taken(tx, workflow, run.occurrence)? {
             return Ok(None);
         }
         visited.given = Some(run);
         let is_alone = visited.planned.workflow.policies.overlap != Overlap::Allow;
-        if !is_alone && visited.plan.owed.is_some_and(|owed| run.occurrence < owed.last) {
+        if !is_alone && owes_more {
             // It was handed one at `now`, and what is owed was due before.
             self.heap.push(Reverse(Waiting {
                 turn: self.now,

@@ -12,10 +12,10 @@ use crate::store::record::{
 use crate::store::{RunId, Store, Transaction};
 use crate::time::{Authored, Instant, Resolution, Window, tzdb_version};
 
-use super::EngineError;
 use super::pause::Note;
 use super::store_info;
 use super::workflow::{Planned, read_revisions};
+use super::{EngineError, Mode};
 
 /// A request makes at most this many runs.
 pub const REQUESTED_AT_MOST: usize = 1_000_000;
@@ -111,15 +111,6 @@ impl Requested {
     }
 }
 
-/// Whether to carry a request out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RequestMode {
-    /// Make the runs.
-    Write,
-    /// Only tell which.
-    DryRun,
-}
-
 /// Makes one pending run for each selected occurrence that is already due. The same id again
 /// changes nothing and gives the same runs.
 ///
@@ -132,7 +123,7 @@ pub fn request(
     store: &mut dyn Store,
     clock: &dyn Clock,
     request: &RunRequest<'_>,
-    mode: RequestMode,
+    mode: Mode,
 ) -> Result<Requested, EngineError> {
     check_id(request.id)?;
     let mut tx = store.begin_write()?;
@@ -156,6 +147,7 @@ pub fn request(
     tx.update_marks(workflow.id, &marks)?;
     let span = runs.first().zip(runs.last());
     let answer = json!({
+        "runs": runs.len(),
         "left_out": selected.left_out,
         "first_ms": span.map(|(first, _)| first.key.occurrence.as_ms()),
         "last_ms": span.map(|(_, last)| last.key.occurrence.as_ms()),
@@ -170,7 +162,7 @@ pub fn request(
         answer: answer.to_string(),
         pruned: Vec::new(),
     })?;
-    if mode == RequestMode::Write {
+    if mode == Mode::Write {
         tx.commit()?;
     }
     Ok(Requested { made: now, runs, pruned: Vec::new(), left_out: selected.left_out })
@@ -247,6 +239,11 @@ fn arguments(request: &RunRequest<'_>) -> String {
     };
     let windows = if request.windows == Windows::Present { "present" } else { "pinned" };
     json!({ "select": selection, "only": request.only.as_str(), "windows": windows }).to_string()
+}
+
+/// How many runs a request made.
+pub(super) fn answered_runs(request: &RequestRecord) -> Option<u64> {
+    serde_json::from_str::<Value>(&request.answer).ok()?["runs"].as_u64()
 }
 
 /// The windows by themselves that requests asked for.

@@ -9,12 +9,12 @@ use crate::store::record::{Marks, RunFilter, RunRecord, RunState, SkipRecord, Wo
 use crate::store::{Store, Transaction};
 use crate::time::Instant;
 
-use super::EngineError;
 use super::compare::{BATCH, Standing, by_reference, compare};
 use super::pause::mark;
 use super::register::{Registration, register, revision_row};
 use super::store_info;
 use super::workflow::{Planned, each_workflow, read_revisions};
+use super::{EngineError, Mode};
 
 /// How to register.
 #[derive(Debug, Clone)]
@@ -22,7 +22,7 @@ pub struct SyncOptions<'a> {
     /// The name of the set of documents.
     pub source: &'a str,
     /// What to do with the answer.
-    pub mode: SyncMode,
+    pub mode: Mode,
     /// What to do with workflows that this source registered and no longer has.
     pub absent: Absent,
 }
@@ -34,15 +34,6 @@ pub enum Absent {
     Keep,
     /// Skip what is unsettled, cancel pending runs, and never run them again until they return.
     Retire,
-}
-
-/// What to do with the answer of a sync.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SyncMode {
-    /// Write it.
-    Write,
-    /// Only tell what would be written.
-    DryRun,
 }
 
 /// What a sync did.
@@ -82,7 +73,7 @@ pub enum Change {
     /// Its source no longer has it.
     Retired {
         /// What was skipped.
-        skipped: Option<Box<SkipRecord>>,
+        skipped: Vec<SkipRecord>,
     },
 }
 
@@ -138,7 +129,7 @@ pub fn sync<'a, S: Borrow<Schedule>>(
     if synced.iter().any(|synced| synced.change != Change::Unchanged) {
         store_info::note_definitions(&mut *tx, info, now)?;
     }
-    if options.mode == SyncMode::Write {
+    if options.mode == Mode::Write {
         tx.commit()?;
     }
     Ok(SyncReport { now, workflows: synced })
@@ -281,7 +272,7 @@ fn retire(
     mark(tx, planned.workflow, |marks| Marks { retired: Some(now), ..marks }, now)?;
     Ok(Synced {
         reference: Cow::Owned(reference.to_string()),
-        change: Change::Retired { skipped: skipped.map(Box::new) },
+        change: Change::Retired { skipped },
         revision: number + 1,
     })
 }

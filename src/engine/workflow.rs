@@ -3,7 +3,9 @@
 use crate::plan::{self, Plan, Position, Revision, Skip, Timeline};
 use crate::schedule::{Definition, FirstRun, Reference};
 use crate::store::Transaction;
-use crate::store::record::{DueKey, Progress, RevisionRow, SkipRecord, Workflow};
+use crate::store::record::{
+    DueKey, Progress, RevisionRow, RunFilter, SkipRecord, Trigger, Workflow, WorkflowId,
+};
 use crate::time::{Instant, tzdb_version};
 
 use super::EngineError;
@@ -64,7 +66,7 @@ impl Planned {
             tx.update_progress(&[(&self.workflow, progress)])?;
             self.workflow.progress = progress;
             if let Some(info) = tx.info()? {
-                store_info::note_planned(tx, info, now)?;
+                store_info::note_planned(tx, &info, now)?;
             }
         }
         Ok(())
@@ -87,14 +89,58 @@ impl Planned {
         tx: &mut dyn Transaction,
         skip: Option<Skip>,
         now: Instant,
-    ) -> Result<Option<SkipRecord>, EngineError> {
-        let Some(skip) = skip else { return Ok(None) };
-        let record = skip_record(&self.workflow, &skip, now);
-        tx.insert_skips(std::slice::from_ref(&record))?;
-        let progress = Progress { cursor: Some(skip.last), ..self.workflow.progress };
+    ) -> Result<Vec<SkipRecord>, EngineError> {
+        let Some(skip) = skip else { return Ok(Vec::new()) };
+        let parts = self.pass_over(tx, vec![skip])?;
+        let records: Vec<SkipRecord> =
+            parts.iter().map(|part| skip_record(&self.workflow, part, now)).collect();
+        tx.insert_skips(&records)?;
+        let progress = self.settled_until(skip.last, self.workflow.progress);
         tx.update_progress(&[(&self.workflow, progress)])?;
         self.workflow.progress = progress;
-        Ok(Some(record))
+        Ok(records)
+    }
+
+    /// Skipped ranges without the occurrences that have a run already. There are such after the
+    /// cursor only where it was set back.
+    pub(super) fn pass_over(
+        &self,
+        tx: &mut dyn Transaction,
+        skips: Vec<Skip>,
+    ) -> Result<Vec<Skip>, EngineError> {
+        let Some(rewound_from) = self.workflow.marks.rewound_from else { return Ok(skips) };
+        let mut parts = Vec::with_capacity(skips.len());
+        for skip in skips {
+            let last = skip.last.min(rewound_from);
+            let kept = scheduled_runs(tx, self.workflow.id, skip.first, last)?;
+            parts.extend(plan::pass_over(&self.timeline, skip, &kept));
+        }
+        Ok(parts)
+    }
+
+    /// Whether an occurrence that is owed has a run already, from before the cursor was set back.
+    pub(super) fn is_passed_over(
+        &self,
+        tx: &mut dyn Transaction,
+        occurrence: Instant,
+    ) -> Result<bool, EngineError> {
+        let may_have_run = self.workflow.marks.rewound_from.is_some_and(|from| occurrence <= from);
+        Ok(may_have_run && self.has_run(tx, occurrence)?)
+    }
+
+    /// Whether there is a scheduled run of an occurrence.
+    pub(super) fn has_run(
+        &self,
+        tx: &mut dyn Transaction,
+        occurrence: Instant,
+    ) -> Result<bool, EngineError> {
+        Ok(!scheduled_runs(tx, self.workflow.id, occurrence, occurrence)?.is_empty())
+    }
+
+    /// `progress` once everything up to an occurrence is settled.
+    pub(super) fn settled_until(&self, occurrence: Instant, progress: Progress) -> Progress {
+        let cursor_local_ms = self.timeline.zoned_local_ms(occurrence);
+        Progress { cursor: Some(occurrence), cursor_local_ms, ..progress }
     }
 
     /// The due instant of its first unsettled occurrence that is not due at `now` yet.
@@ -105,6 +151,23 @@ impl Planned {
     pub(super) fn position(&self) -> Position {
         Position { cursor: self.workflow.progress.cursor, registered: self.workflow.registered }
     }
+}
+
+/// The occurrences from `first` to `last` that have a scheduled run, in order.
+fn scheduled_runs(
+    tx: &mut dyn Transaction,
+    workflow: WorkflowId,
+    first: Instant,
+    last: Instant,
+) -> Result<Vec<Instant>, EngineError> {
+    if last < first {
+        return Ok(Vec::new());
+    }
+    let (from, to) = (Some(first), last.checked_add_ms(1));
+    let filter = RunFilter { workflow: Some(workflow), from, to, ..RunFilter::default() };
+    let runs = tx.runs(&filter)?;
+    let scheduled = runs.iter().filter(|run| run.trigger() == Trigger::Schedule);
+    Ok(scheduled.map(|run| run.key.occurrence).collect())
 }
 
 /// The record of a skipped range.

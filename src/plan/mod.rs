@@ -11,7 +11,7 @@ mod timeline;
 
 pub use cover::Cover;
 pub use cut::{Cut, cut};
-pub use owed::{Owed, Plan, Position, backlog, owed, unsettled_due, unsettled_until};
+pub use owed::{Owed, Plan, Position, backlog, owed, pass_over, unsettled_due, unsettled_until};
 pub use queue::{Turn, next_due, turn};
 pub use run::{PlanError, Run, Skip, SkipReason};
 pub use runs::Runs;

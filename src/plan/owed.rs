@@ -161,6 +161,23 @@ fn oldest_unsettled(
     }
 }
 
+/// The parts of a skipped range between some of its occurrences that are not skipped after all;
+/// those are given in order.
+pub fn pass_over(timeline: &Timeline, skip: Skip, kept: &[Instant]) -> Vec<Skip> {
+    let firsts = std::iter::once(timeline.at_or_after(skip.first))
+        .chain(kept.iter().map(|kept| timeline.after(*kept)));
+    let lasts = kept
+        .iter()
+        .map(|kept| timeline.before(*kept))
+        .chain(std::iter::once(timeline.at_or_before(skip.last)));
+    firsts
+        .zip(lasts)
+        .filter_map(|(first, last)| first.zip(last))
+        .filter(|(first, last)| first <= last)
+        .map(|(first, last)| range(timeline, first, last, skip.reason))
+        .collect()
+}
+
 /// Skips everything after `settled` and before `kept`, and gives back `kept`.
 fn skip_before(
     timeline: &Timeline,

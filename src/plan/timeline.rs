@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::schedule::{Definition, Phase, Reference};
-use crate::time::{Authored, Instant, Window};
+use crate::time::{Authored, Cadence, Instant, Window};
 
 use super::run::{PlanError, Run};
 use super::runs::Runs;
@@ -208,6 +208,29 @@ impl Timeline {
         self.at_or_before(instant).map(|place| self.run(place))
     }
 
+    /// Whether any of its occurrences follow a calendar, and with it the tz database.
+    pub fn has_calendar(&self) -> bool {
+        let cadences = self.spans.iter().map(|span| span.content.definition.cadence());
+        cadences.into_iter().any(|cadence| matches!(cadence, Cadence::Calendar(_)))
+    }
+
+    /// The number of the revision that may hold an occurrence at `instant`.
+    pub fn revision_at(&self, instant: Instant) -> Option<u32> {
+        let at = self.spans.partition_point(|span| span.last < instant);
+        self.spans.get(at).filter(|span| span.first <= instant).map(|span| span.number)
+    }
+
+    /// The authored local time of an occurrence, in milliseconds, read as UTC. `None` where its
+    /// schedule has no time zone, and for what is no occurrence.
+    pub fn zoned_local_ms(&self, occurrence: Instant) -> Option<i64> {
+        let place = self.at_or_before(occurrence).filter(|place| place.occurrence == occurrence)?;
+        let cadence = self.definition(place).cadence();
+        match cadence {
+            Cadence::Interval(_) => None,
+            Cadence::Calendar(_) => Some(cadence.authored(occurrence)?.local_ms),
+        }
+    }
+
     /// The first place strictly after `instant`.
     pub(super) fn after(&self, instant: Instant) -> Option<Place> {
         self.at_or_after(instant.checked_add_ms(1)?)
@@ -257,7 +280,7 @@ impl Timeline {
     }
 
     /// How many occurrences lie strictly between two instants.
-    pub(super) fn count_between(&self, after: Instant, before: Instant) -> u64 {
+    pub fn count_between(&self, after: Instant, before: Instant) -> u64 {
         let from = self.spans.partition_point(|span| span.last <= after);
         self.spans[from..]
             .iter()

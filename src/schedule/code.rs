@@ -78,11 +78,11 @@ codes! {
         "Save the file as UTF-8.",
         r#"{"ref": "caf\xe9"}"#;
     TooLarge, "too-large", Error:
-        "The text is larger than one JSON text may be.",
+        "A text is longer than 16 MiB, or a project has more than 100,000 workflows.",
         "Split it, for example into JSON Lines.",
         "a file of 20 MB that is one JSON text";
     TooManyFaults, "too-many-faults", Error:
-        "The text has more faults than the 100,000 that are told.",
+        "There are more faults than are told: 100,000 of a text, and 10 repeats of a ref.",
         "Repair those that are told, and check again.",
         "a schedule with 200,000 unknown keys";
     NoWorkflow, "no-workflow", Error:

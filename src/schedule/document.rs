@@ -165,6 +165,14 @@ impl Reader {
             self.documents.faults.extend(self.faults.take());
             return;
         };
+        if entries.len() > ours::WORKFLOWS_AT_MOST {
+            let most = ours::WORKFLOWS_AT_MOST;
+            let message = format!("a project holds at most {most} workflows");
+            let hint = "write JSON Lines, a workflow document on each line".to_owned();
+            self.faults.key(&place, Code::TooLarge, message, hint);
+            self.documents.faults.extend(self.faults.take());
+        }
+        let entries = &entries[..entries.len().min(ours::WORKFLOWS_AT_MOST)];
         let mut seen = HashSet::with_capacity(entries.len());
         let mut repeats = HashMap::new();
         for (key, entry) in entries {

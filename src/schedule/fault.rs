@@ -96,6 +96,10 @@ impl<'a> Place<'a> {
 /// Most faults of one text that are told.
 const FAULTS_AT_MOST: usize = 100_000;
 
+/// So many bytes the faults of one text take in all; no single one takes that many. A pointer
+/// repeats the keys on its way, which may be as long as the text.
+const BYTES_AT_MOST: usize = 64 * 1024 * 1024;
+
 /// The faults of one text as they are found, workflow by workflow.
 #[derive(Default)]
 pub(super) struct Faults {
@@ -105,6 +109,8 @@ pub(super) struct Faults {
     errors: usize,
     /// How many faults of the text may still be told.
     left: usize,
+    /// How many bytes they may take.
+    left_bytes: usize,
     /// Faults past the limit are only counted.
     untold: Untold,
     /// What depends on today's date is looked for from here on.
@@ -131,7 +137,7 @@ impl Untold {
 
 impl Faults {
     pub(super) fn new(today: Option<Instant>) -> Faults {
-        Faults { today, left: FAULTS_AT_MOST, ..Faults::default() }
+        Faults { today, left: FAULTS_AT_MOST, left_bytes: BYTES_AT_MOST, ..Faults::default() }
     }
 
     /// Notes that the value at `place` is at fault.
@@ -214,9 +220,15 @@ impl Faults {
         if self.is_full() {
             return self.count(code);
         }
-        self.left -= 1;
+        let pointer = place.pointer();
+        let bytes = pointer.len() + message.len() + hint.as_ref().map_or(0, String::len);
+        let Some(left_bytes) = self.left_bytes.checked_sub(bytes) else {
+            self.left = 0;
+            return self.count(code);
+        };
+        (self.left, self.left_bytes) = (self.left - 1, left_bytes);
         self.errors += usize::from(code.severity() == Severity::Error);
-        self.found.push(Fault { code, pointer: place.pointer(), part, message, hint });
+        self.found.push(Fault { code, pointer, part, message, hint });
     }
 
     /// Notes a fault that cannot be told any more.

@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserialize, DeserializeSeed, Deserializer, IgnoredAny};
+use serde::de::{MapAccess, SeqAccess, Visitor};
 
 /// A JSON value as it was written.
 #[derive(Debug, Clone, PartialEq)]
@@ -77,13 +78,28 @@ pub(super) fn shown(text: &str) -> String {
 
 impl<'de: 'a, 'a> Deserialize<'de> for Value<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Value<'a>, D::Error> {
-        deserializer.deserialize_any(AnyValue)
+        Inside::Kept.deserialize(deserializer)
     }
 }
 
-struct AnyValue;
+/// What becomes of what stands inside a list or an object.
+#[derive(Clone, Copy)]
+enum Inside {
+    Kept,
+    /// Of a list or an object that is an item of a list only the kind matters: nothing of ours is
+    /// one, and millions of them would take a hundred times their text.
+    Dropped,
+}
 
-impl<'de> Visitor<'de> for AnyValue {
+impl<'de> DeserializeSeed<'de> for Inside {
+    type Value = Value<'de>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value<'de>, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Inside {
     type Value = Value<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -120,17 +136,29 @@ impl<'de> Visitor<'de> for AnyValue {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value<'de>, A::Error> {
         let mut values = Vec::new();
-        while let Some(value) = items.next_element()? {
-            values.push(value);
+        match self {
+            Inside::Kept => {
+                while let Some(value) = items.next_element_seed(Inside::Dropped)? {
+                    values.push(value);
+                }
+            }
+            Inside::Dropped => while items.next_element::<IgnoredAny>()?.is_some() {},
         }
         Ok(Value::Array(values))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut items: A) -> Result<Value<'de>, A::Error> {
         let mut entries = Vec::new();
-        while let Some(Key(key)) = items.next_key()? {
-            entries.push((key, items.next_value()?));
+        match self {
+            Inside::Kept => {
+                while let Some(Key(key)) = items.next_key()? {
+                    entries.push((key, items.next_value()?));
+                }
+            }
+            Inside::Dropped => while items.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {},
         }
+        // Millions of objects of one member would take four times what they hold.
+        entries.shrink_to_fit();
         Ok(Value::Object(entries))
     }
 }

@@ -71,11 +71,15 @@ fn unescaped(step: &str) -> Cow<'_, str> {
 /// The character at an offset, and the rest of its word.
 fn token_at(text: &str, at: usize) -> Range<usize> {
     let rest = &text[at..];
-    let is_word = |char: char| char.is_alphanumeric() || matches!(char, '_' | '-' | '+' | '.');
-    let word: usize = rest.chars().take_while(|&char| is_word(char)).map(char::len_utf8).sum();
+    let word = rest.len() - rest.trim_start_matches(is_word).len();
     let first =
         rest.chars().next().map_or(0, |char| if char == '\n' { 0 } else { char.len_utf8() });
     at..at + word.max(first)
+}
+
+/// Whether a character may be part of a number, a word, or what somebody takes for one.
+pub(super) fn is_word(char: char) -> bool {
+    char.is_alphanumeric() || matches!(char, '_' | '-' | '+' | '.')
 }
 
 /// A walk over a text that serde_json has read, so that only its outline matters here.

@@ -22,6 +22,7 @@ pub(crate) fn of_info(info: &StoreInfo) -> i64 {
     bytes.text(&info.tzdb);
     bytes.number(info.definition_writes);
     bytes.instant_or_none(info.last_planned);
+    bytes.instant_or_none(info.set_ahead);
     bytes.checksum()
 }
 
@@ -33,8 +34,9 @@ pub(crate) fn of_workflow(workflow: &Workflow) -> i64 {
     bytes.text(&workflow.source);
     bytes.instant(workflow.registered);
     bytes.policies(&workflow.policies);
-    let Marks { paused, retired, pruned_before, rewound_from, requested } = workflow.marks;
-    for mark in [paused, retired, pruned_before, rewound_from, requested] {
+    let Marks { paused, retired, pruned_before, rewound_from, tz_passed, requested } =
+        workflow.marks;
+    for mark in [paused, retired, pruned_before, rewound_from, tz_passed, requested] {
         bytes.instant_or_none(mark);
     }
     bytes.checksum()
@@ -73,6 +75,7 @@ pub(crate) fn of_progress(workflow: WorkflowId, progress: &Progress) -> i64 {
     let mut bytes = Bytes::of("progress");
     bytes.number(workflow.0);
     bytes.instant_or_none(progress.cursor);
+    bytes.number_or_none(progress.cursor_local_ms);
     bytes.instant_or_none(progress.last_handed);
     bytes.number(progress.last_token);
     bytes.instant_or_none(progress.due.map(|key| key.turn));

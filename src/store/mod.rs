@@ -212,7 +212,8 @@ pub trait Transaction {
     /// that the run has among them already is [`StoreError::Conflict`].
     fn insert_past_attempts(&mut self, attempts: &[(RunKey, Attempt)]) -> Result<(), StoreError>;
 
-    /// The skip records that match, ordered by first occurrence, then ref, then as they were added.
+    /// The skip records that match, ordered by first occurrence, then ref, then last occurrence,
+    /// then as they were added.
     fn skips(&mut self, filter: &SkipFilter) -> Result<Vec<SkipRecord>, StoreError>;
     /// Adds skip records.
     fn insert_skips(&mut self, skips: &[SkipRecord]) -> Result<(), StoreError>;

@@ -368,7 +368,11 @@ impl Transaction for ModelTransaction {
         let mut found: Vec<&SkipRecord> =
             self.state.skips.iter().filter(|skip| matches_skip(filter, skip)).collect();
         found.sort_by(|left, right| {
-            (left.first, &left.reference).cmp(&(right.first, &right.reference))
+            (left.first, &left.reference, left.last).cmp(&(
+                right.first,
+                &right.reference,
+                right.last,
+            ))
         });
         Ok(found.into_iter().take(filter.limit.unwrap_or(usize::MAX)).cloned().collect())
     }
@@ -456,4 +460,7 @@ fn matches_skip(filter: &SkipFilter, skip: &SkipRecord) -> bool {
     filter.workflow.is_none_or(|workflow| skip.workflow == workflow)
         && filter.from.is_none_or(|from| skip.last >= from)
         && filter.to.is_none_or(|to| skip.first < to)
+        && filter.after.as_ref().is_none_or(|(first, reference, last)| {
+            (skip.first, &skip.reference, skip.last) > (*first, reference, *last)
+        })
 }

@@ -23,6 +23,8 @@ pub struct StoreInfo {
     /// The latest instant at which any workflow was given its place in the queue. Of the workflows
     /// that owe anything no turn is later; before it, turns are no lower bounds.
     pub last_planned: Option<Instant>,
+    /// The latest occurrence that a cursor was set to by hand ahead of its time.
+    pub set_ahead: Option<Instant>,
 }
 
 /// Whose clock a store lives by.
@@ -73,6 +75,8 @@ pub struct Marks {
     pub pruned_before: Option<Instant>,
     /// Where the cursor stood before it was set back: up to there an occurrence may have a run.
     pub rewound_from: Option<Instant>,
+    /// The last occurrence that a new tz database moved behind the cursor.
+    pub tz_passed: Option<Instant>,
     /// When runs of it were last requested.
     pub requested: Option<Instant>,
 }
@@ -144,6 +148,9 @@ pub struct NewWorkflow {
 pub struct Progress {
     /// The last settled occurrence.
     pub cursor: Option<Instant>,
+    /// The authored local time of the cursor as it was when it was settled, in milliseconds, read
+    /// as UTC; `None` where the schedule has no time zone.
+    pub cursor_local_ms: Option<i64>,
     /// When one of its scheduled runs was last handed out.
     pub last_handed: Option<Instant>,
     /// The token of the last hand-out of any of its runs; 0 before the first.
@@ -367,8 +374,19 @@ pub struct SkipFilter {
     pub from: Option<Instant>,
     /// Ranges that begin before this instant.
     pub to: Option<Instant>,
+    /// Strictly after this one in the order of the list (its first, ref and last), to page on.
+    pub after: Option<(Instant, String, Instant)>,
     /// At most this many.
     pub limit: Option<usize>,
+}
+
+impl SkipFilter {
+    /// The same list after one of its ranges, or from its beginning: up to `limit` ranges.
+    #[must_use]
+    pub fn page_after(&self, last: Option<&SkipRecord>, limit: usize) -> SkipFilter {
+        let place = |skip: &SkipRecord| (skip.first, skip.reference.clone(), skip.last);
+        SkipFilter { after: last.map(place), limit: Some(limit), ..self.clone() }
+    }
 }
 
 /// Words that records use, and back.

@@ -92,6 +92,22 @@ impl Instant {
         }
     }
 
+    /// The next instant; the last one stays.
+    pub(crate) const fn just_after(self) -> Instant {
+        match self.checked_add_ms(1) {
+            Some(after) => after,
+            None => self,
+        }
+    }
+
+    /// The instant before; the first one stays.
+    pub(crate) const fn just_before(self) -> Instant {
+        match self.checked_add_ms(-1) {
+            Some(before) => before,
+            None => self,
+        }
+    }
+
     /// Milliseconds from `earlier` to `self`; negative when `earlier` is the later one.
     /// Never overflows: the whole range is shorter than an `i64` holds.
     #[inline]

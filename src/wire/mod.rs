@@ -22,7 +22,7 @@ mod table;
 mod text;
 
 pub use batch::{BATCH_LIMIT, BatchError, Line, read_batch};
-pub use decisions::{FindingRow, PauseRow};
+pub use decisions::{CursorRow, FindingRow, PauseRow};
 pub use describe::{DescribeRow, Named};
 #[cfg(feature = "cli")]
 pub use diagnostics::{
@@ -34,7 +34,7 @@ pub use json::{OUTPUT_LIMIT_BYTES, OutputError, checked_output, to_json};
 pub use plan::{ClaimRow, DueRow, PlanRow, SkippedRow};
 pub use problem::{Problem, Remark, Warning};
 pub use records::{AnswerRow, AttemptRow, RequestedRow, RunRow, SkipRow};
-pub use registry::{ImportRow, StandingRow, SyncRow};
+pub use registry::{ImportRow, PruneRow, StandingRow, SyncRow};
 pub use row::{Cells, Column, IdParts, Json, Millis, Prose, Row, Shown, Value};
 #[cfg(feature = "cli")]
 pub use sheet::{Format, List, Sheet};

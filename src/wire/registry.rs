@@ -83,3 +83,23 @@ row!(ImportRow<'_>: row => {
     shown "cursor" = row.cursor,
     shown "next_due" = row.next_due,
 });
+
+/// What was removed of a workflow.
+#[derive(Debug, Clone, Copy)]
+pub struct PruneRow<'a> {
+    /// The workflow.
+    pub reference: &'a str,
+    /// Of occurrences before it there may be no record any more.
+    pub horizon: Instant,
+    /// How many runs.
+    pub runs: u64,
+    /// How many skip records.
+    pub skips: u64,
+}
+
+row!(PruneRow<'_>: row => {
+    shown "ref" = row.reference,
+    shown "horizon" = row.horizon,
+    shown "runs" = row.runs,
+    shown "skips" = row.skips,
+});

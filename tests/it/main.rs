@@ -19,6 +19,8 @@ mod store_suite;
 mod stories;
 mod sync;
 mod tidy;
+mod tz_change;
+mod verify;
 mod watched;
 
 use windowpane::schedule::Schedule;

@@ -10,8 +10,8 @@ use std::path::Path;
 
 use windowpane::clock::FixedClock;
 use windowpane::engine::{
-    self, Absent, Change, ClaimRequest, EngineError, Note, Only, Paused, RequestMode, RunRequest,
-    Selection, SyncMode, SyncOptions, Windows,
+    self, Absent, Change, ClaimRequest, EngineError, Mode, Moved, Note, Only, Paused, Pruned,
+    RunRequest, Selection, SyncOptions, Windows,
 };
 use windowpane::schedule::{Reference, Schedule};
 use windowpane::store::fate::Fate;
@@ -42,7 +42,7 @@ fn tell(text: &str, store: &mut dyn Store) -> String {
         }
         let answer =
             telling.step(line).unwrap_or_else(|error| format!("error {}: {error}\n", error.code()));
-        for line in answer.lines() {
+        for line in answer.lines().map(str::to_owned).chain(telling.faults()) {
             writeln!(told, "  {line}").unwrap();
         }
     }
@@ -50,6 +50,14 @@ fn tell(text: &str, store: &mut dyn Store) -> String {
 }
 
 impl Telling<'_> {
+    /// What is wrong with the records; there never is anything, but for incidents.
+    fn faults(&mut self) -> Vec<String> {
+        let clock = self.clock();
+        let findings = engine::verify(self.store, &clock).unwrap();
+        let faults = findings.into_iter().map(|finding| format!("WRONG {finding}"));
+        faults.filter(|fault| !fault.contains("needs a look")).collect()
+    }
+
     fn step(&mut self, line: &str) -> Result<String, EngineError> {
         let (verb, rest) = line.split_once(' ').unwrap_or((line, ""));
         match verb {
@@ -57,8 +65,8 @@ impl Telling<'_> {
                 self.now = rest.parse().unwrap();
                 Ok(String::new())
             }
-            "sync" => self.sync(rest, SyncMode::Write),
-            "sync-dry-run" => self.sync(rest, SyncMode::DryRun),
+            "sync" => self.sync(rest, Mode::Write),
+            "sync-dry-run" => self.sync(rest, Mode::DryRun),
             "claim" => self.claim(rest),
             "heartbeat" | "finish" | "release" => self.lease(verb, rest),
             "pause" | "resume" => self.pause(verb, rest),
@@ -69,6 +77,9 @@ impl Telling<'_> {
             "runs" => self.runs(),
             "skips" => self.skips(),
             "attempts" => self.attempts(rest),
+            "prune" => self.prune(rest, Mode::Write),
+            "prune-dry-run" => self.prune(rest, Mode::DryRun),
+            "cursor" => self.cursor(rest),
             "explain" => self.explain(rest),
             "coverage" => self.coverage(rest),
             _ => panic!("there is no step `{verb}`"),
@@ -79,7 +90,7 @@ impl Telling<'_> {
         FixedClock(self.now)
     }
 
-    fn sync(&mut self, rest: &str, mode: SyncMode) -> Result<String, EngineError> {
+    fn sync(&mut self, rest: &str, mode: Mode) -> Result<String, EngineError> {
         let absent = if rest.starts_with("retire-absent ") { Absent::Retire } else { Absent::Keep };
         let rest = rest.strip_prefix("retire-absent ").unwrap_or(rest);
         let (options, documents) = match rest.strip_prefix("source ") {
@@ -155,6 +166,9 @@ impl Telling<'_> {
                 attempt.token
             )
             .unwrap();
+        }
+        for reference in &claimed.cursors_ahead {
+            writeln!(answer, "cursor ahead {reference}").unwrap();
         }
         let next = claimed.next_due.map_or("never".to_owned(), |next| next.to_string());
         writeln!(answer, "next {next}").unwrap();
@@ -259,7 +273,7 @@ impl Telling<'_> {
         let note = Note::default();
         let request = RunRequest { reference, id, selection, only, windows, note };
         let clock = self.clock();
-        let requested = engine::request(self.store, &clock, &request, RequestMode::Write)?;
+        let requested = engine::request(self.store, &clock, &request, Mode::Write)?;
         let mut answer = String::new();
         for run in &requested.runs {
             writeln!(
@@ -377,6 +391,41 @@ impl Telling<'_> {
 }
 
 impl Telling<'_> {
+    /// `cursor REF set T`, or `cursor ahead set T`.
+    fn cursor(&mut self, rest: &str) -> Result<String, EngineError> {
+        let (reference, to) = rest.split_once(" set ").unwrap();
+        let (to, clock) = (to.parse().unwrap(), self.clock());
+        let moved = match reference {
+            "ahead" => engine::set_cursors_back(self.store, &clock, to, Mode::Write)?,
+            reference => vec![engine::set_cursor(self.store, &clock, reference, to, Mode::Write)?],
+        };
+        let mut answer = String::new();
+        for Moved { reference, before, cursor, skipped, restored } in moved {
+            let text = |cursor: Option<Instant>| {
+                cursor.map_or("none".to_owned(), |cursor| cursor.to_string())
+            };
+            let (before, cursor) = (text(before), text(cursor));
+            writeln!(answer, "{reference} from {before} to {cursor} restored {restored}").unwrap();
+            skipped.iter().for_each(|skip| writeln!(answer, "{}", skip_line(skip)).unwrap());
+        }
+        Ok(answer)
+    }
+
+    /// `prune DURATION [prefix REF]`.
+    fn prune(&mut self, rest: &str, mode: Mode) -> Result<String, EngineError> {
+        let (older_than, rest) = rest.split_once(' ').unwrap_or((rest, ""));
+        let older_than_ms = duration::parse_ms(older_than).unwrap();
+        let prefix = options(rest).get("prefix").copied().unwrap_or("");
+        let matches = |reference: &str| reference.starts_with(prefix);
+        let clock = self.clock();
+        let mut answer = String::new();
+        for pruned in engine::prune(self.store, &clock, &matches, older_than_ms, mode)? {
+            let Pruned { reference, horizon, runs, skips } = pruned;
+            writeln!(answer, "{reference} runs {runs} skips {skips} horizon {horizon}").unwrap();
+        }
+        Ok(answer)
+    }
+
     /// `explain REF FROM TO`.
     fn explain(&mut self, rest: &str) -> Result<String, EngineError> {
         let (reference, from, to) = stretch(rest);

@@ -1,7 +1,7 @@
 //! A sync compares before it locks the store: what somebody else registers in between counts.
 
 use windowpane::clock::FixedClock;
-use windowpane::engine::{self, Absent, Change, SyncMode, SyncOptions};
+use windowpane::engine::{self, Absent, Change, Mode, SyncOptions};
 use windowpane::schedule::{Reference, Schedule};
 use windowpane::store::model::ModelStore;
 use windowpane::store::record::WorkflowId;
@@ -29,7 +29,7 @@ impl<F: FnOnce(&mut ModelStore)> Store for Meanwhile<F> {
 /// Syncs documents; what changed of each.
 fn sync(store: &mut dyn Store, documents: &[(&str, &str)]) -> Vec<&'static str> {
     let clock = FixedClock("2026-01-01T12:00:00Z".parse().unwrap());
-    let options = SyncOptions { source: "default", mode: SyncMode::Write, absent: Absent::Keep };
+    let options = SyncOptions { source: "default", mode: Mode::Write, absent: Absent::Keep };
     let documents: Vec<(Reference, Option<Schedule>)> = documents
         .iter()
         .map(|(name, every)| {

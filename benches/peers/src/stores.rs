@@ -10,7 +10,7 @@ use std::time::Instant as Moment;
 use rusqlite::{Connection, params};
 use windowpane::clock::{FixedClock, wait_for};
 use windowpane::engine::{
-    Absent, ClaimRequest, Claimed, DEFAULT_LEASE_MS, SyncMode, SyncOptions, claim, due, sync,
+    Absent, ClaimRequest, Claimed, DEFAULT_LEASE_MS, Mode, SyncOptions, claim, due, sync,
 };
 use windowpane::schedule::{Reference, Schedule};
 use windowpane::store::sqlite::{Options, SqliteStore};
@@ -107,7 +107,7 @@ fn open(path: &Path) -> SqliteStore {
 }
 
 fn register(store: &mut SqliteStore, workflows: &[(Reference, Option<Schedule>)]) {
-    let options = SyncOptions { source: "bench", mode: SyncMode::Write, absent: Absent::Keep };
+    let options = SyncOptions { source: "bench", mode: Mode::Write, absent: Absent::Keep };
     let clock = FixedClock(instant(REGISTERED));
     sync(store, &clock, workflows, &options).expect("a sync");
 }

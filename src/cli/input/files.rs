@@ -78,6 +78,8 @@ impl Files {
         }
         if paths.len() > 1 {
             files.keep_first_of_each();
+            files.ignored.sort_unstable();
+            files.ignored.dedup();
         }
         (files, errors)
     }

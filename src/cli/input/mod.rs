@@ -41,7 +41,8 @@ pub(super) struct Text<'t> {
 pub(super) enum Event<'t> {
     /// A JSON text with its workflows.
     Text(Text<'t>),
-    /// A text of before once more, with refs that other documents declare too as its only faults.
+    /// A text of before once more, with refs that other documents declare too as its only faults;
+    /// and an empty one last, where some of them are not told.
     Duplicates(Text<'t>),
     /// A path that cannot be read, or holds no document; the others are read all the same.
     Unreadable(InputError),
@@ -247,7 +248,10 @@ impl Reader {
                 Err(Stop::Unreadable(_)) | Ok(()) => {}
             }
         }
-        Ok(())
+        let Some(untold) = suspects.into_untold() else { return Ok(()) };
+        let documents = Documents { documents: Vec::new(), faults: vec![untold.fault()] };
+        let source = Source { file: &untold.file, text: "", first_line: untold.line };
+        each(Event::Duplicates(Text { source, documents, progress: 1.0 }))
     }
 }
 

@@ -52,9 +52,15 @@ impl Refs {
             }
         }
         files.reverse();
-        Suspects { refs, files, next: 0, first: HashMap::new() }
+        Suspects { refs, files, next: 0, met: HashMap::new(), told: 0, untold: None }
     }
 }
+
+/// So many repeats of one ref are told.
+const REPEATS_AT_MOST: u64 = 10;
+
+/// So many repeats are told in all.
+const TOLD_AT_MOST: u64 = 100_000;
 
 /// Refs that may be declared twice, met again in the order of reading.
 pub(super) struct Suspects {
@@ -64,8 +70,38 @@ pub(super) struct Suspects {
     files: Vec<(usize, usize)>,
     /// The number of the next ref.
     next: usize,
-    /// Where each was declared first.
-    first: HashMap<Reference, String>,
+    /// What is known of each that was met.
+    met: HashMap<Reference, Met>,
+    /// How many repeats were told.
+    told: u64,
+    /// Those that were not.
+    untold: Option<Untold>,
+}
+
+/// A ref that was met before.
+struct Met {
+    /// Where it was declared first.
+    first: String,
+    repeats: u64,
+}
+
+/// Repeats that are not told one by one.
+pub(super) struct Untold {
+    /// The file of the first of them.
+    pub(super) file: String,
+    /// Its line.
+    pub(super) line: u64,
+    count: u64,
+}
+
+impl Untold {
+    /// The fault that says how many they are.
+    pub(super) fn fault(&self) -> Fault {
+        let message = format!("from here on {} refs more are declared twice", self.count);
+        let hint = Some("repair those that are told, and check again".to_owned());
+        let (pointer, part) = (String::new(), Part::Byte { at: 0 });
+        Fault { code: Code::TooManyFaults, pointer, part, message, hint }
+    }
 }
 
 impl Suspects {
@@ -84,18 +120,31 @@ impl Suspects {
             document.faults = self.suspicion(document).into_iter().collect();
             !document.faults.is_empty()
         });
-        let mut places = places(source, faults(documents)).into_iter();
+        let mut spans = spans(source, faults(documents)).into_iter();
         documents.documents.retain_mut(|Document { reference, faults, .. }| {
-            let (Some(reference), Some(place)) = (reference, places.next()) else { return false };
-            let Some(first) = self.first.get(reference) else {
-                self.first.insert(reference.clone(), place);
+            let (Some(reference), Some(span)) = (reference, spans.next()) else { return false };
+            let Some(met) = self.met.get_mut(reference) else {
+                let first = place(source, span);
+                self.met.insert(reference.clone(), Met { first, repeats: 0 });
                 return false;
             };
+            met.repeats += 1;
+            if met.repeats > REPEATS_AT_MOST || self.told == TOLD_AT_MOST {
+                let untold = Untold { file: source.file.to_owned(), line: span.line, count: 0 };
+                self.untold.get_or_insert(untold).count += 1;
+                return false;
+            }
+            self.told += 1;
             for fault in faults {
-                fault.message = format!("`{reference}` is declared twice, first at {first}");
+                fault.message = format!("`{reference}` is declared twice, first at {}", met.first);
             }
             true
         });
+    }
+
+    /// What was not told.
+    pub(super) fn into_untold(self) -> Option<Untold> {
+        self.untold
     }
 
     /// The fault of the next document, if its ref may be declared twice.
@@ -123,8 +172,8 @@ pub(super) fn add_first_places(documents: &mut Documents, source: Source<'_>) {
     }
     let repeats = documents.documents.iter_mut().flat_map(|document| &mut document.faults);
     let repeats = repeats.filter(|fault| fault.code == Code::DuplicateRef);
-    for (fault, place) in repeats.zip(places(source, &firsts)) {
-        fault.message.push_str(&format!(", first at {place}"));
+    for (fault, span) in repeats.zip(spans(source, &firsts)) {
+        fault.message.push_str(&format!(", first at {}", place(source, span)));
     }
 }
 
@@ -132,10 +181,9 @@ fn faults(documents: &Documents) -> impl Iterator<Item = &Fault> {
     documents.documents.iter().flat_map(|document| &document.faults)
 }
 
-/// File, line and column of some faults.
-fn places<'f>(source: Source<'_>, faults: impl IntoIterator<Item = &'f Fault>) -> Vec<String> {
-    let place = |span: Span| format!("{}:{}:{}", source.file, span.line, span.column);
-    spans(source, faults).into_iter().map(place).collect()
+/// File, line and column.
+fn place(source: Source<'_>, span: Span) -> String {
+    format!("{}:{}:{}", source.file, span.line, span.column)
 }
 
 fn references(documents: &Documents) -> impl Iterator<Item = &Reference> {

@@ -69,6 +69,8 @@ pub enum Report<'a> {
     Refused(EngineError),
     /// Another process holds the store; it is tried again.
     Busy(StoreError),
+    /// The workflows whose cursor lies ahead of now are these; told where they change.
+    CursorsAhead(&'a [String]),
     /// It was told to stop, and waits for so many commands.
     Stopping(usize),
 }
@@ -128,8 +130,16 @@ impl Runner {
         };
         let attempts = Attempts::new(options, self.sender);
         let claim_at = Moment::now();
-        let mut work =
-            Work { store, clock, options, report, attempts, mode: Mode::Working, claim_at };
+        let mut work = Work {
+            store,
+            clock,
+            options,
+            report,
+            attempts,
+            mode: Mode::Working,
+            claim_at,
+            cursors_ahead: Vec::new(),
+        };
         let result = work.go_on(&self.events);
         work.attempts.abort();
         result
@@ -157,6 +167,8 @@ struct Work<'a> {
     mode: Mode,
     /// When to look for owed runs again.
     claim_at: Moment,
+    /// The workflows whose cursor lay ahead of now at the last claim.
+    cursors_ahead: Vec<String>,
 }
 
 impl Work<'_> {
@@ -251,6 +263,10 @@ impl Work<'_> {
         let poll_ms = self.options.poll_ms;
         let until_next = next.map_or(poll_ms, |next| next.ms_since(self.clock.now()));
         self.claim_at = now.after_ms(until_next.min(poll_ms));
+        if claimed.cursors_ahead != self.cursors_ahead {
+            (self.report)(self.store, Report::CursorsAhead(&claimed.cursors_ahead));
+            self.cursors_ahead = claimed.cursors_ahead;
+        }
         let is_empty = claimed.runs.is_empty();
         for run in &claimed.runs {
             self.attempts.start(run, now);

@@ -12,6 +12,9 @@ use crate::schedule::raw::{Key, Value};
 /// The keys of a document that are ours.
 pub(super) const KEYS: [&str; 3] = ["ref", "schedule", "workflows"];
 
+/// The most workflows of a project.
+pub(super) const WORKFLOWS_AT_MOST: usize = 100_000;
+
 /// So many keys of the runner are remembered for each object, to find misspellings of ours.
 const FOREIGN_AT_MOST: usize = 16;
 
@@ -71,6 +74,11 @@ impl<'de> Visitor<'de> for Level {
         let mut members = Vec::new();
         let mut foreign = 0;
         while let Some(Key(key)) = items.next_key()? {
+            // One more than may be, so that it shows.
+            if matches!(self, Level::Workflows) && members.len() > WORKFLOWS_AT_MOST {
+                items.next_value::<IgnoredAny>()?;
+                continue;
+            }
             if let Some(level) = self.of_member(&key) {
                 members.push((key, items.next_value_seed(level)?));
                 continue;

@@ -4,6 +4,8 @@ use serde::Deserialize;
 
 use crate::schedule::code::Code;
 use crate::schedule::fault::{Fault, Part};
+use crate::schedule::raw::shown;
+use crate::schedule::span::is_word;
 
 /// Parses one JSON text.
 pub(super) fn parse<'t, T: Deserialize<'t>>(text: &'t str) -> Result<T, Fault> {
@@ -65,11 +67,44 @@ fn explained(text: &str, at: usize, message: &str) -> Fault {
     if message.starts_with("EOF") {
         return fault(at, "the text ends before the JSON value does".to_owned(), hint_at_end(text));
     }
+    if message.starts_with("control character") {
+        // It stands here or next.
+        let at = at + rest.find(|char| char < ' ').unwrap_or(0);
+        let message = "a control character in a string".to_owned();
+        return fault(at, message, Some("escape it, such as \\n for a line end"));
+    }
+    let escape_at = || text[..at].rfind('\\').unwrap_or(at);
     if message.contains("surrogate") || message.starts_with("unexpected end of hex escape") {
         let hint = "write the character itself, or both halves of its escape";
-        return fault(at, "half of a surrogate pair".to_owned(), Some(hint));
+        return fault(escape_at(), "half of a surrogate pair".to_owned(), Some(hint));
     }
-    fault(at, message.to_owned(), hint(rest, message))
+    if message.starts_with("invalid escape") {
+        let hint = r#"the escapes are \" \\ \/ \b \f \n \r \t and \u with four hexadecimal digits"#;
+        return fault(escape_at(), "JSON has no such escape".to_owned(), Some(hint));
+    }
+    no_value(text, at, message)
+        .unwrap_or_else(|| fault(at, message.to_owned(), hint(rest, message)))
+}
+
+/// The fault of a word or number that is none, from its beginning: serde_json tells of it where it
+/// goes wrong.
+fn no_value(text: &str, at: usize, message: &str) -> Option<Fault> {
+    let start = text[..at].trim_end_matches(is_word).len();
+    let end = text.len() - text[at..].trim_start_matches(is_word).len();
+    let word = &text[start..end];
+    let begins_before = start < at && message.starts_with("expected `");
+    let is_one = ["invalid number", "number out of range", "expected ident", "expected value"];
+    if word.is_empty() || !(begins_before || is_one.iter().any(|one| message.starts_with(one))) {
+        return None;
+    }
+    let (what, hint) = if message.starts_with("number out of range") {
+        ("too large for a number", "write a smaller one")
+    } else if word.starts_with(|char: char| char.is_ascii_digit() || "+-.".contains(char)) {
+        ("not a number of JSON", "numbers have no leading zeros, plus signs or bare points")
+    } else {
+        ("not a value of JSON", "the only words of JSON are true, false and null")
+    };
+    Some(fault(start, format!("`{}` is {what}", shown(word)), Some(hint)))
 }
 
 fn hint_at_end(text: &str) -> Option<&'static str> {
@@ -87,17 +122,8 @@ fn hint(rest: &str, message: &str) -> Option<&'static str> {
     if message.starts_with("key must be a string") {
         return Some("write the key in double quotes");
     }
-    if message.starts_with("control character") {
-        return Some("escape it, such as \\n for a line end");
-    }
     if message.starts_with("expected `,`") {
         return Some("put a comma between two members");
-    }
-    if message.starts_with("invalid number") {
-        return Some("numbers have no leading zeros, plus signs or bare points");
-    }
-    if rest.starts_with(['N', 'I', 'u', 'T', 'F', 'n', 't', 'f']) {
-        return Some("the only words of JSON are true, false and null");
     }
     None
 }

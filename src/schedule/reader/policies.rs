@@ -91,8 +91,14 @@ fn number(value: &Value<'_>, place: &Place<'_>, max: u32, faults: &mut Faults) -
                 (Code::WrongType, format!("a whole number from 1 to {max} is meant, not {found}"))
             }
         };
-        let hint = matches!(value, Value::Float(_))
-            .then(|| "write it without fraction and exponent".to_owned());
+        let hint = match value {
+            Value::Float(float)
+                if float.fract() == 0.0 && (1.0..=f64::from(max)).contains(float) =>
+            {
+                Some(format!("write {float}, without fraction and exponent"))
+            }
+            _ => None,
+        };
         faults.value(place, code, message, hint);
     }
     number

@@ -11,11 +11,13 @@ use super::transaction::{Access, PostgresTransaction};
 const TABLE: &str = "store_info";
 
 pub(super) const SELECT: &str =
-    "SELECT clock, tzdb, definition_writes, last_planned_ms, checksum FROM store_info ORDER BY id";
+    "SELECT clock, tzdb, definition_writes, last_planned_ms, set_ahead_ms, checksum
+    FROM store_info ORDER BY id";
 
 const UPSERT: &str = "INSERT INTO store_info (id, clock, tzdb, definition_writes, last_planned_ms,
-    checksum) VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (id) DO UPDATE SET clock = $2, tzdb = $3,
-    definition_writes = $4, last_planned_ms = $5, checksum = $6";
+    set_ahead_ms, checksum) VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (id) DO UPDATE
+    SET clock = $2, tzdb = $3, definition_writes = $4, last_planned_ms = $5, set_ahead_ms = $6,
+    checksum = $7";
 
 /// A row that no other claim is writing, or a new number.
 const SELECT_FREE: &str =
@@ -60,12 +62,13 @@ impl PostgresTransaction<'_> {
     }
 
     fn put_info(&mut self, id: i64, info: &StoreInfo) -> Result<(), StoreError> {
-        let values: [&(dyn postgres::types::ToSql + Sync); 6] = [
+        let values: [&(dyn postgres::types::ToSql + Sync); 7] = [
             &id,
             &info.clock.code(),
             &info.tzdb,
             &info.definition_writes,
             &info.last_planned.map(Instant::as_ms),
+            &info.set_ahead.map(Instant::as_ms),
             &checksum::of_info(info),
         ];
         self.execute(TABLE, UPSERT, &values).map(drop)
@@ -78,6 +81,7 @@ pub(super) fn read_info(columns: &mut Columns<'_>) -> Result<StoreInfo, StoreErr
         tzdb: columns.text()?,
         definition_writes: columns.number()?,
         last_planned: columns.instant_or_none()?,
+        set_ahead: columns.instant_or_none()?,
     };
     columns.check(checksum::of_info(&info), || TABLE.to_owned())?;
     Ok(info)

@@ -22,9 +22,11 @@ macro_rules! select {
 
 pub(super) const SELECT_ALL: &str = select!("");
 
+/// `$5` to `$7` are the place to go on after.
 const SELECT: &str = select!(
     "WHERE last_ms >= $1 AND first_ms < $2 AND ($4::bigint IS NULL OR skip.workflow_id = $4)
-    ORDER BY first_ms, ref, skip.id LIMIT $3"
+        AND ($5::bigint IS NULL OR (first_ms, ref, last_ms) > ($5, $6::text, $7::bigint))
+    ORDER BY first_ms, ref, last_ms, skip.id LIMIT $3"
 );
 
 /// In the order in which they are given: their ids tell which came first.
@@ -60,7 +62,16 @@ impl PostgresTransaction<'_> {
         let from_ms = filter.from.map_or(i64::MIN, Instant::as_ms);
         let to_ms = filter.to.map_or(i64::MAX, Instant::as_ms);
         let (count, workflow) = (limit(filter.limit), filter.workflow.map(|id| id.0));
-        self.rows(TABLE, SELECT, &[&from_ms, &to_ms, &count, &workflow], read_skip)
+        let after = filter.after.as_ref();
+        let first_ms = after.map(|(first, ..)| first.as_ms());
+        let reference = after.map(|(_, reference, _)| reference.as_str());
+        let last_ms = after.map(|(.., last)| last.as_ms());
+        self.rows(
+            TABLE,
+            SELECT,
+            &[&from_ms, &to_ms, &count, &workflow, &first_ms, &reference, &last_ms],
+            read_skip,
+        )
     }
 
     pub(super) fn add_skips(&mut self, skips: &[SkipRecord]) -> Result<(), StoreError> {

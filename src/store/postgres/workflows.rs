@@ -17,8 +17,8 @@ macro_rules! columns {
     () => {
         "workflow.id, workflow.ref, source, registered_ms, backfill_limit, max_age_ms, first_run,
         overlap, max_attempts, paused_ms, retired_ms, pruned_before_ms, rewound_from_ms,
-        requested_ms, workflow.checksum, cursor_ms, last_handed_ms, last_token,
-        progress.turn_ms, progress.due_ms, progress.checksum"
+        tz_passed_ms, requested_ms, workflow.checksum, cursor_ms, cursor_local_ms, last_handed_ms,
+        last_token, progress.turn_ms, progress.due_ms, progress.checksum"
     };
 }
 pub(super) use columns as workflow_columns;
@@ -39,28 +39,29 @@ const SELECT_AFTER: &str = select!("WHERE workflow.ref > $1 ORDER BY workflow.re
 
 const INSERT: &str = "INSERT INTO workflow (id, ref, source, registered_ms, backfill_limit,
     max_age_ms, first_run, overlap, max_attempts, paused_ms, retired_ms, pruned_before_ms,
-    rewound_from_ms, requested_ms, checksum)
+    rewound_from_ms, tz_passed_ms, requested_ms, checksum)
     SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::bigint[],
         $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[],
-        $12::bigint[], $13::bigint[], $14::bigint[], $15::bigint[])";
+        $12::bigint[], $13::bigint[], $14::bigint[], $15::bigint[], $16::bigint[])";
 
 const UPDATE_POLICIES: &str = "UPDATE workflow SET backfill_limit = $2, max_age_ms = $3,
     first_run = $4, overlap = $5, max_attempts = $6, checksum = $7 WHERE id = $1";
 
 const UPDATE_MARKS: &str = "UPDATE workflow SET paused_ms = $2, retired_ms = $3,
-    pruned_before_ms = $4, rewound_from_ms = $5, requested_ms = $6, checksum = $7 WHERE id = $1";
+    pruned_before_ms = $4, rewound_from_ms = $5, tz_passed_ms = $6, requested_ms = $7,
+    checksum = $8 WHERE id = $1";
 
-const INSERT_PROGRESS: &str = "INSERT INTO progress (workflow_id, ref, cursor_ms, last_handed_ms,
-    last_token, turn_ms, due_ms, checksum)
+const INSERT_PROGRESS: &str = "INSERT INTO progress (workflow_id, ref, cursor_ms, cursor_local_ms,
+    last_handed_ms, last_token, turn_ms, due_ms, checksum)
     SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[],
-        $6::bigint[], $7::bigint[], $8::bigint[])";
+        $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[])";
 
 const UPDATE_PROGRESS: &str = "UPDATE progress SET cursor_ms = given.cursor_ms,
-    last_handed_ms = given.last_handed_ms, last_token = given.last_token, turn_ms = given.turn_ms,
+    cursor_local_ms = given.cursor_local_ms, last_handed_ms = given.last_handed_ms, last_token = given.last_token, turn_ms = given.turn_ms,
     due_ms = given.due_ms, checksum = given.checksum
     FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[],
-        $7::bigint[], $8::bigint[]) AS given (workflow_id, ref, cursor_ms, last_handed_ms,
-        last_token, turn_ms, due_ms, checksum)
+        $7::bigint[], $8::bigint[], $9::bigint[]) AS given (workflow_id, ref, cursor_ms,
+        cursor_local_ms, last_handed_ms, last_token, turn_ms, due_ms, checksum)
     WHERE progress.workflow_id = given.workflow_id AND progress.ref = given.ref";
 
 impl PostgresTransaction<'_> {
@@ -141,6 +142,7 @@ impl PostgresTransaction<'_> {
                 &mark(|marks| marks.retired),
                 &mark(|marks| marks.pruned_before),
                 &mark(|marks| marks.rewound_from),
+                &mark(|marks| marks.tz_passed),
                 &mark(|marks| marks.requested),
                 &of(checksum::of_workflow),
             ],
@@ -186,6 +188,7 @@ impl PostgresTransaction<'_> {
                 &marks.retired.map(Instant::as_ms),
                 &marks.pruned_before.map(Instant::as_ms),
                 &marks.rewound_from.map(Instant::as_ms),
+                &marks.tz_passed.map(Instant::as_ms),
                 &marks.requested.map(Instant::as_ms),
                 &checksum::of_workflow(&workflow),
             ],
@@ -240,6 +243,7 @@ impl PostgresTransaction<'_> {
                 &ids,
                 &names,
                 &of(|progress| progress.cursor.map(Instant::as_ms)),
+                &of(|progress| progress.cursor_local_ms),
                 &of(|progress| progress.last_handed.map(Instant::as_ms)),
                 &of(|progress| Some(progress.last_token)),
                 &of(|progress| progress.due.map(|key| key.turn.as_ms())),
@@ -262,6 +266,7 @@ pub(super) fn read_workflow(columns: &mut Columns<'_>) -> Result<Workflow, Store
             retired: columns.instant_or_none()?,
             pruned_before: columns.instant_or_none()?,
             rewound_from: columns.instant_or_none()?,
+            tz_passed: columns.instant_or_none()?,
             requested: columns.instant_or_none()?,
         },
         progress: Progress::default(),
@@ -269,6 +274,7 @@ pub(super) fn read_workflow(columns: &mut Columns<'_>) -> Result<Workflow, Store
     columns.check(checksum::of_workflow(&workflow), || workflow.reference.clone())?;
     workflow.progress = Progress {
         cursor: columns.instant_or_none()?,
+        cursor_local_ms: columns.value()?,
         last_handed: columns.instant_or_none()?,
         last_token: columns.number()?,
         due: read_due_key(columns)?,

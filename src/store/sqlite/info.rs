@@ -13,11 +13,11 @@ use super::transaction::SqliteTransaction;
 const TABLE: &str = "store_info";
 
 pub(super) const SELECT: &str =
-    "SELECT clock, version, definition_writes, last_planned_ms, checksum
+    "SELECT clock, version, definition_writes, last_planned_ms, set_ahead_ms, checksum
     FROM store_info LEFT JOIN tzdb ON tzdb.id = tzdb_id";
 
 const REPLACE: &str = "REPLACE INTO store_info (id, clock, tzdb_id, definition_writes,
-    last_planned_ms, checksum) VALUES (1, ?1, ?2, ?3, ?4, ?5)";
+    last_planned_ms, set_ahead_ms, checksum) VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6)";
 
 impl SqliteTransaction<'_> {
     pub(super) fn count_records(&mut self) -> Result<Counts, StoreError> {
@@ -39,6 +39,7 @@ impl SqliteTransaction<'_> {
             self.tzdb_id(&info.tzdb)?,
             info.definition_writes,
             info.last_planned.map(Instant::as_ms),
+            info.set_ahead.map(Instant::as_ms),
             checksum::of_info(info),
         ];
         self.change_one(TABLE, REPLACE, values)
@@ -51,6 +52,7 @@ pub(super) fn read_info(columns: &mut Columns<'_>) -> Result<StoreInfo, StoreErr
         tzdb: columns.text()?,
         definition_writes: columns.number()?,
         last_planned: columns.instant_or_none()?,
+        set_ahead: columns.instant_or_none()?,
     };
     columns.check(checksum::of_info(&info), || TABLE.to_owned())?;
     Ok(info)

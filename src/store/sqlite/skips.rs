@@ -25,12 +25,17 @@ macro_rules! select {
 
 pub(super) const SELECT_ALL: &str = select!("");
 
-const SELECT: &str =
-    select!("WHERE last_ms >= ?1 AND first_ms < ?2 ORDER BY first_ms, ref, skip.id LIMIT ?3");
+/// `?3` to `?5` are the place to go on after.
+const SELECT: &str = select!(
+    "WHERE last_ms >= ?1 AND first_ms < ?2 AND first_ms >= ?3
+        AND (first_ms > ?3 OR (ref, last_ms) > (?4, ?5))
+    ORDER BY first_ms, ref, last_ms, skip.id LIMIT ?6"
+);
 
 const SELECT_OF_WORKFLOW: &str = select!(
-    "WHERE last_ms >= ?1 AND first_ms < ?2 AND skip.workflow_id = ?4
-    ORDER BY first_ms, ref, skip.id LIMIT ?3"
+    "WHERE last_ms >= ?1 AND first_ms < ?2 AND first_ms >= ?3
+        AND (first_ms > ?3 OR (ref, last_ms) > (?4, ?5)) AND skip.workflow_id = ?7
+    ORDER BY first_ms, ref, last_ms, skip.id LIMIT ?6"
 );
 
 const INSERT: &str = "INSERT INTO skip (workflow_id, first_ms, last_ms, count, reason, skipped_ms,
@@ -61,11 +66,19 @@ impl SqliteTransaction<'_> {
     ) -> Result<Vec<SkipRecord>, StoreError> {
         let from_ms = filter.from.map_or(i64::MIN, Instant::as_ms);
         let to_ms = filter.to.map_or(i64::MAX, Instant::as_ms);
+        let (first_ms, reference, last_ms) =
+            filter.after.as_ref().map_or((i64::MIN, "", i64::MIN), |(first, reference, last)| {
+                (first.as_ms(), reference.as_str(), last.as_ms())
+            });
         let count = limit(filter.limit);
         match filter.workflow {
-            None => self.rows(TABLE, SELECT, params![from_ms, to_ms, count], read_skip),
+            None => {
+                let values = params![from_ms, to_ms, first_ms, reference, last_ms, count];
+                self.rows(TABLE, SELECT, values, read_skip)
+            }
             Some(workflow) => {
-                let values = params![from_ms, to_ms, count, workflow.0];
+                let values =
+                    params![from_ms, to_ms, first_ms, reference, last_ms, count, workflow.0];
                 self.rows(TABLE, SELECT_OF_WORKFLOW, values, read_skip)
             }
         }

@@ -19,8 +19,8 @@ macro_rules! columns {
     () => {
         "workflow.id, workflow.ref, source, registered_ms, backfill_limit, max_age_ms, first_run,
         overlap, max_attempts, paused_ms, retired_ms, pruned_before_ms, rewound_from_ms,
-        requested_ms, workflow.checksum, cursor_ms, last_handed_ms, last_token,
-        progress.turn_ms, progress.due_ms, progress.checksum"
+        tz_passed_ms, requested_ms, workflow.checksum, cursor_ms, cursor_local_ms, last_handed_ms,
+        last_token, progress.turn_ms, progress.due_ms, progress.checksum"
     };
 }
 pub(super) use columns as workflow_columns;
@@ -48,20 +48,23 @@ const SELECT_AFTER: &str = concat!(
 
 const INSERT: &str = "INSERT INTO workflow (id, ref, source, registered_ms, backfill_limit,
     max_age_ms, first_run, overlap, max_attempts, paused_ms, retired_ms, pruned_before_ms,
-    rewound_from_ms, requested_ms, checksum)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)";
+    rewound_from_ms, tz_passed_ms, requested_ms, checksum)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)";
 
 const UPDATE_POLICIES: &str = "UPDATE workflow SET backfill_limit = ?2, max_age_ms = ?3,
     first_run = ?4, overlap = ?5, max_attempts = ?6, checksum = ?7 WHERE id = ?1";
 
 const UPDATE_MARKS: &str = "UPDATE workflow SET paused_ms = ?2, retired_ms = ?3,
-    pruned_before_ms = ?4, rewound_from_ms = ?5, requested_ms = ?6, checksum = ?7 WHERE id = ?1";
+    pruned_before_ms = ?4, rewound_from_ms = ?5, tz_passed_ms = ?6, requested_ms = ?7,
+    checksum = ?8 WHERE id = ?1";
 
-const INSERT_PROGRESS: &str = "INSERT INTO progress (workflow_id, cursor_ms, last_handed_ms,
-    last_token, turn_ms, due_ms, checksum) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+const INSERT_PROGRESS: &str = "INSERT INTO progress (workflow_id, cursor_ms, cursor_local_ms,
+    last_handed_ms, last_token, turn_ms, due_ms, checksum)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
 
-const UPDATE_PROGRESS: &str = "UPDATE progress SET cursor_ms = ?2, last_handed_ms = ?3,
-    last_token = ?4, turn_ms = ?5, due_ms = ?6, checksum = ?7 WHERE workflow_id = ?1";
+const UPDATE_PROGRESS: &str = "UPDATE progress SET cursor_ms = ?2, cursor_local_ms = ?3,
+    last_handed_ms = ?4, last_token = ?5, turn_ms = ?6, due_ms = ?7, checksum = ?8
+    WHERE workflow_id = ?1";
 
 impl SqliteTransaction<'_> {
     pub(super) fn workflow_named(
@@ -131,6 +134,7 @@ impl SqliteTransaction<'_> {
             workflow.marks.retired.map(Instant::as_ms),
             workflow.marks.pruned_before.map(Instant::as_ms),
             workflow.marks.rewound_from.map(Instant::as_ms),
+            workflow.marks.tz_passed.map(Instant::as_ms),
             workflow.marks.requested.map(Instant::as_ms),
             checksum::of_workflow(workflow),
         ];
@@ -167,6 +171,7 @@ impl SqliteTransaction<'_> {
             marks.retired.map(Instant::as_ms),
             marks.pruned_before.map(Instant::as_ms),
             marks.rewound_from.map(Instant::as_ms),
+            marks.tz_passed.map(Instant::as_ms),
             marks.requested.map(Instant::as_ms),
             checksum::of_workflow(&workflow),
         ];
@@ -199,6 +204,7 @@ impl SqliteTransaction<'_> {
         let values = params![
             workflow.0,
             progress.cursor.map(Instant::as_ms),
+            progress.cursor_local_ms,
             progress.last_handed.map(Instant::as_ms),
             progress.last_token,
             progress.due.map(|key| key.turn.as_ms()),
@@ -221,6 +227,7 @@ pub(super) fn read_workflow(columns: &mut Columns<'_>) -> Result<Workflow, Store
             retired: columns.instant_or_none()?,
             pruned_before: columns.instant_or_none()?,
             rewound_from: columns.instant_or_none()?,
+            tz_passed: columns.instant_or_none()?,
             requested: columns.instant_or_none()?,
         },
         progress: Progress::default(),
@@ -228,6 +235,7 @@ pub(super) fn read_workflow(columns: &mut Columns<'_>) -> Result<Workflow, Store
     columns.check(checksum::of_workflow(&workflow), || workflow.reference.clone())?;
     workflow.progress = Progress {
         cursor: columns.instant_or_none()?,
+        cursor_local_ms: columns.value()?,
         last_handed: columns.instant_or_none()?,
         last_token: columns.number()?,
         due: read_due_key(columns)?,

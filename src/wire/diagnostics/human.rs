@@ -4,12 +4,13 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 use std::ops::Range;
 
-use annotate_snippets::{AnnotationKind, Level, Message, Origin, Renderer, Snippet};
+use annotate_snippets::renderer::DEFAULT_LINE_NUM_STYLE as ARROW;
+use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Message, Renderer, Snippet};
 
 use crate::schedule::{Severity, is_deceptive};
 
 use super::super::text::escape_controls;
-use super::{Case, Diagnostic, Reporter, Summary};
+use super::{Case, Diagnostic, Reporter, Source, Summary};
 
 /// Whether the text has colours. Nothing depends on them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,6 +30,7 @@ const FAULT_BYTES: usize = 160;
 pub(super) struct Human<W: Write> {
     out: W,
     renderer: Renderer,
+    style: Style,
 }
 
 impl<W: Write> Human<W> {
@@ -37,14 +39,14 @@ impl<W: Write> Human<W> {
             Style::Plain => Renderer::plain(),
             Style::Coloured => Renderer::styled(),
         };
-        Human { out, renderer }
+        Human { out, renderer, style }
     }
 }
 
 impl<W: Write> Reporter for Human<W> {
     fn case(&mut self, case: &Case<'_>) -> io::Result<()> {
         for diagnostic in &case.diagnostics {
-            writeln!(self.out, "{}\n", rendered(diagnostic, &self.renderer))?;
+            writeln!(self.out, "{}\n", rendered(diagnostic, &self.renderer, self.style))?;
         }
         Ok(())
     }
@@ -54,33 +56,43 @@ impl<W: Write> Reporter for Human<W> {
     }
 }
 
-fn rendered(diagnostic: &Diagnostic<'_>, renderer: &Renderer) -> String {
+fn rendered(diagnostic: &Diagnostic<'_>, renderer: &Renderer, style: Style) -> String {
     let level = match diagnostic.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
         Severity::Note => Level::NOTE,
     };
-    let Excerpt { text, mark, is_cut_before } =
-        Excerpt::of(diagnostic.source.text, &diagnostic.range);
-    let span = diagnostic.span;
-    let line = usize::try_from(span.line).unwrap_or(usize::MAX);
-    let column = usize::try_from(span.column).unwrap_or(usize::MAX);
-    let file = escape_controls(diagnostic.source.file);
-    let snippet = Snippet::source(text).line_start(line);
-    let snippet = snippet.annotation(AnnotationKind::Primary.span(mark));
     let hint =
         diagnostic.hint.map(|hint| Level::HELP.with_name("hint").message(escape_controls(hint)));
-    let title =
-        level.primary_title(escape_controls(diagnostic.message)).id(diagnostic.code.as_str());
-    let group = if is_cut_before {
-        // The excerpt does not begin where its line does, so the column must be told.
-        let origin = Origin::path(file).line(line).char_column(column);
-        title.element(origin).element(snippet)
-    } else {
-        title.element(snippet.path(file))
+    let excerpt = Group::with_level(level.clone()).elements(snippet(diagnostic));
+    let excerpt = excerpt.elements(pointer(diagnostic)).elements(hint);
+    let title = level.primary_title(escape_controls(diagnostic.message));
+    let title = Group::with_title(title.id(diagnostic.code.as_str()));
+    let place = place(diagnostic, style);
+    let parts = [renderer.render(&[title]), place, renderer.render(&[excerpt])];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
+}
+
+/// The line with file, line and column. annotate-snippets would count the column from where the
+/// excerpt begins, which in a long line is not where the line does.
+fn place(diagnostic: &Diagnostic<'_>, style: Style) -> String {
+    let (line, column) = (diagnostic.span.line, diagnostic.span.column);
+    let indent = " ".repeat(line.to_string().len());
+    let arrow = match style {
+        Style::Plain => format!("{indent}-->"),
+        Style::Coloured => format!("{ARROW}{indent}-->{ARROW:#}"),
     };
-    let group = group.elements(pointer(diagnostic)).elements(hint);
-    renderer.render(&[group])
+    format!("{arrow} {}:{line}:{column}", escape_controls(diagnostic.source.file))
+}
+
+/// The line at fault, where there is one.
+fn snippet<'a>(diagnostic: &Diagnostic<'a>) -> Option<Snippet<'a, Annotation<'a>>> {
+    let Source { text, .. } = diagnostic.source;
+    let Excerpt { text, mark } =
+        (!text.is_empty()).then(|| Excerpt::of(text, &diagnostic.range))?;
+    let line = usize::try_from(diagnostic.span.line).unwrap_or(usize::MAX);
+    let mark = AnnotationKind::Primary.span(mark);
+    Some(Snippet::source(text).line_start(line).annotation(mark))
 }
 
 /// The longest pointer that is shown.
@@ -100,7 +112,6 @@ struct Excerpt<'a> {
     text: Cow<'a, str>,
     /// The fault in it, to the end of the line at most.
     mark: Range<usize>,
-    is_cut_before: bool,
 }
 
 impl Excerpt<'_> {
@@ -126,7 +137,7 @@ impl Excerpt<'_> {
             _ => Cow::Owned(format!("{before}{shown}{after}")),
         };
         let (text, mark) = pictured(text, mark);
-        Excerpt { text, mark, is_cut_before }
+        Excerpt { text, mark }
     }
 }
 

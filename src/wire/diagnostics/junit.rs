@@ -1,9 +1,13 @@
-//! Diagnostics as JUnit XML: a suite for each file, a test case for each workflow.
+//! Diagnostics as JUnit XML: a suite for each file, a test case for each workflow. A file of many
+//! workflows has several suites, so that none has to be kept whole.
 
 use std::io::{self, Write};
 
 use super::super::text::escape_controls;
 use super::{Case, Diagnostic, Reporter, Strictness, Summary};
+
+/// A suite of more bytes ends, and another one begins.
+const SUITE_BYTES: usize = 1024 * 1024;
 
 pub(super) struct Junit<W: Write> {
     out: W,
@@ -49,7 +53,8 @@ impl<W: Write> Junit<W> {
 impl<W: Write> Reporter for Junit<W> {
     fn case(&mut self, case: &Case<'_>) -> io::Result<()> {
         self.begin()?;
-        if self.suite.as_ref().is_none_or(|suite| suite.file != case.file) {
+        let is_over = |suite: &Suite| suite.file != case.file || suite.cases.len() > SUITE_BYTES;
+        if self.suite.as_ref().is_none_or(is_over) {
             self.end_suite()?;
             self.suite = Some(Suite { file: case.file.to_owned(), ..Suite::default() });
         }

@@ -1,6 +1,9 @@
 //! The command, through the real binary.
 
 mod golden;
+mod hostile;
+mod pipelines;
+mod progress;
 mod reports;
 mod sharing;
 mod signals;

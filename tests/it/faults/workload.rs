@@ -143,6 +143,7 @@ fn first_number(store: &mut SqliteStore) -> Result<i64, StoreError> {
             tzdb: "2026f".to_owned(),
             definition_writes: 0,
             last_planned: None,
+            set_ahead: None,
         })?;
         t.insert_workflows(&[new_workflow("alpha", None)])?;
         t.insert_revisions(&[revision(1, 1, None)])?;
@@ -157,6 +158,7 @@ fn claim(store: &mut SqliteStore, number: i64) -> Result<RunRecord, StoreError> 
         let run = run.hand_out("worker", number, minute(number), 300_000).unwrap().run;
         let progress = Progress {
             cursor: Some(minute(number)),
+            cursor_local_ms: None,
             last_handed: Some(minute(number)),
             last_token: number,
             due: None,

@@ -6,8 +6,8 @@ use std::thread::{self, JoinHandle};
 use windowpane::clock::{FixedClock, Moment, wait_for, wait_until};
 use windowpane::engine::runner::{Report, Runner, RunnerOptions, Stopper, Until};
 use windowpane::engine::{
-    self, Absent, ClaimRequest, EngineError, Note, Only, RequestMode, RunRequest, Selection,
-    SyncMode, SyncOptions, Windows, request,
+    self, Absent, ClaimRequest, EngineError, Mode, Note, Only, RunRequest, Selection, SyncOptions,
+    Windows, request,
 };
 use windowpane::schedule::Reference;
 use windowpane::store::Store;
@@ -89,10 +89,7 @@ fn ask(store: &mut dyn Store, id: &str) {
         windows: Windows::Pinned,
         note: Note::default(),
     };
-    assert_eq!(
-        request(store, &FixedClock(now()), &asked, RequestMode::Write).unwrap().runs.len(),
-        1
-    );
+    assert_eq!(request(store, &FixedClock(now()), &asked, Mode::Write).unwrap().runs.len(), 1);
 }
 
 #[test]
@@ -106,7 +103,7 @@ fn an_idle_runner_starts_what_is_requested_registered_or_released_at_once() {
     }
     let schedule = crate::schedule(r#"{"every": "1h", "phase": {"fixed": "0s"}}"#);
     let documents = [(Reference::new("new").unwrap(), Some(schedule))];
-    let options = SyncOptions { source: "other", mode: SyncMode::Write, absent: Absent::Keep };
+    let options = SyncOptions { source: "other", mode: Mode::Write, absent: Absent::Keep };
     engine::sync(&mut store, &FixedClock(now()), &documents, &options).unwrap();
     assert_eq!(running.next(), "new@2026-01-01T01:00:00Z");
     running.stop();

@@ -7,9 +7,9 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use windowpane::wire::{
-    AnswerRow, ClaimRow, Column, CoverageRow, Diagnostic, DueRow, ExplainRow, FindingRow,
-    ImportRow, PauseRow, PlanRow, Problem, RequestedRow, Row, RunRow, SkipRow, SkippedRow,
-    StandingRow, SyncRow,
+    AnswerRow, ClaimRow, Column, CoverageRow, CursorRow, Diagnostic, DueRow, ExplainRow,
+    FindingRow, ImportRow, PauseRow, PlanRow, Problem, PruneRow, RequestedRow, Row, RunRow,
+    SkipRow, SkippedRow, StandingRow, SyncRow,
 };
 
 use super::{root, schema};
@@ -49,6 +49,9 @@ const PAUSE_NULLABLE: &[&str] = &[
     "skipped_last",
     "skipped_count",
 ];
+
+const CURSOR_NULLABLE: &[&str] =
+    &["before", "cursor", "skipped_first", "skipped_last", "skipped_count"];
 
 const EXPLAIN_NULLABLE: &[&str] = &[
     "id",
@@ -100,6 +103,8 @@ fn row_forms() -> Vec<RowForm> {
         form("coverage-row", "How data is covered", CoverageRow::COLUMNS, &[]),
         form("request-row", "A run that was asked for", RequestedRow::COLUMNS, &[]),
         form("pause-row", "A pause of a workflow", PauseRow::COLUMNS, PAUSE_NULLABLE),
+        form("cursor-row", "A cursor that was set by hand", CursorRow::COLUMNS, CURSOR_NULLABLE),
+        form("prune-row", "What was removed of a workflow", PruneRow::COLUMNS, &[]),
         form("finding-row", "What a check of a store found", FindingRow::COLUMNS, &[]),
         form("diagnostic", "What a check of documents found", Diagnostic::COLUMNS, diagnosed),
         form("error", "Why a command did not do its job", Problem::COLUMNS, &["hint"]),
@@ -158,6 +163,16 @@ const OBJECTS: &[ObjectForm] = &[
         name: "import",
         title: "What was imported",
         members: &[("workflows", Member::Rows("import-row"))],
+    },
+    ObjectForm {
+        name: "cursor",
+        title: "The cursors that were set",
+        members: &[("workflows", Member::Rows("cursor-row"))],
+    },
+    ObjectForm {
+        name: "prune",
+        title: "What was removed",
+        members: &[("workflows", Member::Rows("prune-row"))],
     },
     ObjectForm {
         name: "list",
@@ -383,6 +398,8 @@ fn what_the_command_prints_fits_its_schema() {
         ("explain", format!("explain a {at} --from 2026-01-05 --to 2026-01-06")),
         ("coverage", format!("coverage a {at} --from 2026-01-05 --to 2026-01-06")),
         ("pause", format!("pause '*' {at}")),
+        ("cursor", format!("cursor a --set 2026-01-05T12:10:00Z {at}")),
+        ("prune", format!("prune --older-than 0s {at}")),
         ("import", "import-routines config.json --state state.json --db t.db".to_owned()),
         ("findings", "verify --db s.db".to_owned()),
         ("diagnostics", "validate bad.json docs".to_owned()),

@@ -1,6 +1,6 @@
 //! What operators do: register, edit, retire, pause, let go on.
 
-use windowpane::engine::{self, Absent, Import, SyncMode, SyncOptions};
+use windowpane::engine::{self, Absent, Import, Mode, SyncOptions};
 use windowpane::plan::Position;
 use windowpane::schedule::{Reference, Schedule};
 use windowpane::store::record::{Resume, RunState, Trigger};
@@ -33,7 +33,7 @@ const SCHEDULES: [&str; 17] = [
 ];
 
 const OPTIONS: SyncOptions<'_> =
-    SyncOptions { source: "default", mode: SyncMode::Write, absent: Absent::Keep };
+    SyncOptions { source: "default", mode: Mode::Write, absent: Absent::Keep };
 
 impl Simulation {
     /// About a third of the workflows, each with some schedule.
@@ -49,7 +49,7 @@ impl Simulation {
     pub(super) fn sync(&mut self) {
         let documents = self.documents();
         if self.rng.u32(..6) == 0 {
-            let options = SyncOptions { mode: SyncMode::DryRun, ..OPTIONS };
+            let options = SyncOptions { mode: Mode::DryRun, ..OPTIONS };
             self.act(Act::Nothing, self.now, |store, clock| {
                 engine::sync(store, clock, &documents, &options)
             });
@@ -73,7 +73,7 @@ impl Simulation {
         let reference = Reference::new(reference).unwrap();
         let import = Import { reference, schedule, position };
         self.act(Act::Import, self.now, |store, clock| {
-            engine::import(store, clock, "imports", &[import], SyncMode::Write)
+            engine::import(store, clock, "imports", &[import], Mode::Write)
         });
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use windowpane::clock::FixedClock;
-use windowpane::engine::{self, Only, RequestMode, Requested, RunRequest, Selection, Windows};
+use windowpane::engine::{self, Mode, Only, Requested, RunRequest, Selection, Windows};
 use windowpane::plan::Run;
 use windowpane::store::record::{RunRecord, RunState};
 use windowpane::time::{Instant, Window};
@@ -30,8 +30,8 @@ impl Simulation {
             note: engine::Note::default(),
         };
         let (act, mode) = match self.rng.u32(..6) {
-            0 => (Act::Nothing, RequestMode::DryRun),
-            _ => (Act::Request, RequestMode::Write),
+            0 => (Act::Nothing, Mode::DryRun),
+            _ => (Act::Request, Mode::Write),
         };
         let done =
             self.act(act, self.now, |store, clock| engine::request(store, clock, &request, mode));
@@ -41,7 +41,7 @@ impl Simulation {
             Some(known) => assert_eq!(requested.made, known.made),
             None => check_new(before, &request, &requested, self.now),
         }
-        if mode == RequestMode::Write {
+        if mode == Mode::Write {
             self.check_on_record(&requested.runs);
             self.tally.add_some("requested", requested.runs.len() as u64);
         }
@@ -56,8 +56,7 @@ impl Simulation {
         }
         let later = self.now.checked_add_ms(60_000).unwrap();
         let store = &mut *self.store.inner;
-        let again =
-            engine::request(store, &FixedClock(later), request, RequestMode::Write).unwrap();
+        let again = engine::request(store, &FixedClock(later), request, Mode::Write).unwrap();
         assert_eq!((&again.runs, again.made), (&first.runs, first.made));
         self.take_account(Act::Nothing, later);
         self.tally.add("requests repeated");

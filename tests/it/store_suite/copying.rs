@@ -35,10 +35,12 @@ fn standing() -> Workflow {
             retired: Some(minute(2)),
             pruned_before: Some(minute(3)),
             rewound_from: Some(minute(4)),
+            tz_passed: Some(minute(11)),
             requested: Some(minute(5)),
         },
         progress: Progress {
             cursor: Some(minute(6)),
+            cursor_local_ms: Some(minute(66).as_ms()),
             last_handed: Some(minute(7)),
             last_token: 8,
             due: Some(due_key(9, 10)),

@@ -23,7 +23,8 @@ fn marks_are_kept(store: &mut dyn Store) {
         retired: Some(minute(2)),
         pruned_before: Some(minute(3)),
         rewound_from: Some(minute(4)),
-        requested: Some(minute(5)),
+        tz_passed: Some(minute(5)),
+        requested: Some(minute(6)),
     };
     write(store, |t| t.update_marks(WorkflowId(2), &marks)).unwrap();
     assert_eq!(read(store, |t| t.workflow("alpha")).unwrap().marks, marks);

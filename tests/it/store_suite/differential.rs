@@ -285,12 +285,14 @@ fn tzdb() -> impl Strategy<Value = String> {
 
 fn info() -> impl Strategy<Value = StoreInfo> {
     let clock = prop_oneof![Just(ClockKind::System), Just(ClockKind::Test)];
-    (clock, tzdb(), 0..i64::MAX, option::of(instant())).prop_map(
-        |(clock, tzdb, definition_writes, last_planned)| StoreInfo {
+    let instants = || option::of(instant());
+    (clock, tzdb(), 0..i64::MAX, instants(), instants()).prop_map(
+        |(clock, tzdb, definition_writes, last_planned, set_ahead)| StoreInfo {
             clock,
             tzdb,
             definition_writes,
             last_planned,
+            set_ahead,
         },
     )
 }
@@ -315,12 +317,13 @@ fn policies() -> impl Strategy<Value = Policies> {
 
 fn marks() -> impl Strategy<Value = Marks> {
     let mark = || option::of(instant());
-    (mark(), mark(), mark(), mark(), mark()).prop_map(
-        |(paused, retired, pruned_before, rewound_from, requested)| Marks {
+    (mark(), mark(), mark(), mark(), mark(), mark()).prop_map(
+        |(paused, retired, pruned_before, rewound_from, tz_passed, requested)| Marks {
             paused,
             retired,
             pruned_before,
             rewound_from,
+            tz_passed,
             requested,
         },
     )
@@ -389,9 +392,15 @@ fn workflow() -> impl Strategy<Value = Workflow> {
 }
 
 fn progress() -> impl Strategy<Value = Progress> {
-    (option::of(instant()), option::of(instant()), 0..9_i64, option::of(due_key())).prop_map(
-        |(cursor, last_handed, last_token, due)| Progress { cursor, last_handed, last_token, due },
-    )
+    let local_ms = option::of(prop_oneof![Just(i64::MIN), Just(-1), Just(1), Just(i64::MAX)]);
+    (option::of(instant()), local_ms, option::of(instant()), 0..9_i64, option::of(due_key()))
+        .prop_map(|(cursor, cursor_local_ms, last_handed, last_token, due)| Progress {
+            cursor,
+            cursor_local_ms,
+            last_handed,
+            last_token,
+            due,
+        })
 }
 
 fn revision() -> impl Strategy<Value = RevisionRow> {
@@ -563,6 +572,20 @@ fn run_filter() -> impl Strategy<Value = RunFilter> {
 }
 
 fn skip_filter() -> impl Strategy<Value = SkipFilter> {
-    (option::of(id()), option::of(instant()), option::of(instant()), option::of(0..5_usize))
-        .prop_map(|(workflow, from, to, limit)| SkipFilter { workflow, from, to, limit })
+    let after = (inner_instant(), name(), inner_instant())
+        .prop_map(|(first, name, last)| (first, name.to_owned(), last));
+    (
+        option::of(id()),
+        option::of(instant()),
+        option::of(instant()),
+        option::of(after),
+        option::of(0..5_usize),
+    )
+        .prop_map(|(workflow, from, to, after, limit)| SkipFilter {
+            workflow,
+            from,
+            to,
+            after,
+            limit,
+        })
 }

@@ -192,6 +192,7 @@ pub(crate) fn with_history(store: &mut dyn Store) {
             tzdb: "2026f".to_owned(),
             definition_writes: 3,
             last_planned: Some(minute(60)),
+            set_ahead: None,
         })?;
         let revisions = [
             revision(1, 1, None),
@@ -205,6 +206,7 @@ pub(crate) fn with_history(store: &mut dyn Store) {
             let before = t.workflow(reference)?.unwrap();
             let progress = Progress {
                 cursor: Some(minute(40)),
+                cursor_local_ms: None,
                 last_handed: Some(minute(44)),
                 last_token: 20,
                 due: (reference != "Zeta").then_some(due_key(turn, 45)),

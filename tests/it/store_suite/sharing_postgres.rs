@@ -82,6 +82,7 @@ fn claims_note_how_far_they_planned_without_waiting_for_each_other() {
         tzdb: "2026f".to_owned(),
         definition_writes: 1,
         last_planned: Some(minute(1)),
+        set_ahead: None,
     };
     let at = |minutes| windowpane::store::record::StoreInfo {
         last_planned: Some(minute(minutes)),

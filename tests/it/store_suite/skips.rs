@@ -56,6 +56,11 @@ fn skips_are_filtered(store: &mut dyn Store) {
     let to = Some(minute(20));
     check(SkipFilter { workflow, from, to, ..all() }, &["alpha 5-7"]);
     check(SkipFilter { limit: Some(2), ..all() }, &["Zeta 0-30", "alpha 5-5"]);
+    let last = skip("alpha", 5, 5);
+    check(all().page_after(None, 1), &["Zeta 0-30"]);
+    check(all().page_after(Some(&last), 2), &["alpha 5-7", "delta 5-10"]);
+    let of_alpha = SkipFilter { workflow, ..all() };
+    check(of_alpha.page_after(Some(&last), 9), &["alpha 5-7", "alpha 20-25"]);
 }
 
 fn skips_need_their_workflow(store: &mut dyn Store) {

@@ -41,6 +41,7 @@ fn info_is_written_and_replaced(store: &mut dyn Store) {
         tzdb: "2025b".to_owned(),
         definition_writes: 0,
         last_planned: None,
+        set_ahead: None,
     };
     write(store, |t| t.set_info(&first)).unwrap();
     assert_eq!(read(store, |t| t.info()), Some(first));
@@ -49,6 +50,7 @@ fn info_is_written_and_replaced(store: &mut dyn Store) {
         tzdb: "2026f".to_owned(),
         definition_writes: 5,
         last_planned: Some(minute(3)),
+        set_ahead: Some(minute(4)),
     };
     write(store, |t| t.set_info(&second)).unwrap();
     assert_eq!(read(store, |t| t.info()), Some(second));
@@ -101,6 +103,7 @@ fn progress_is_replaced(store: &mut dyn Store) {
     let before = workflow(2, "alpha", None);
     let progress = Progress {
         cursor: Some(minute(-5)),
+        cursor_local_ms: Some(-5),
         last_handed: Some(minute(1)),
         last_token: 7,
         due: Some(due_key(2, 1)),
@@ -181,6 +184,7 @@ fn the_whole_range_of_values_is_kept(store: &mut dyn Store) {
     let before = read(store, |t| t.workflow(&reference)).unwrap();
     let progress = Progress {
         cursor: Some(Instant::MIN),
+        cursor_local_ms: Some(i64::MIN),
         last_handed: Some(Instant::MAX),
         last_token: i64::MAX,
         due: Some(windowpane::store::record::DueKey { turn: Instant::MIN, due: Instant::MIN }),

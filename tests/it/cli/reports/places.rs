@@ -41,10 +41,14 @@ fn check(mut found: Vec<Marked>, marked: &[Marked]) {
 
 #[test]
 fn there_are_forty_different_faults() {
-    let (_folder, marked) = faulty();
+    let (folder, marked) = faulty();
     let codes: BTreeSet<_> = marked.iter().map(|one| &one.code).collect();
     assert!(marked.len() >= 50, "{} faults", marked.len());
     assert!(codes.len() >= 25, "{} kinds", codes.len());
+    let report = report(folder.path(), "jsonl");
+    let rows = report.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let messages: BTreeSet<String> = rows.map(|row| text(&row["message"])).collect();
+    assert!(messages.len() >= 40, "{} different messages", messages.len());
 }
 
 #[test]

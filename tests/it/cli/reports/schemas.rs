@@ -119,3 +119,28 @@ fn fingerprints_stay_what_they_are() {
     assert_eq!(fingerprint, "75b6c7eeff4ed5ee0001");
     assert_eq!(fingerprint, write("\n\n"), "it moves with the line");
 }
+
+/// A file of many workflows is more than one suite, and each counts its own.
+#[test]
+fn junit_suites_count_what_they_hold() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = |number: usize| {
+        let every = if number.is_multiple_of(2) { "7m" } else { "5m" };
+        format!("{{\"ref\": \"{number}\", \"schedule\": {{\"every\": \"{every}\"}}}}\n")
+    };
+    fs::write(folder.path().join("a.jsonl"), (0..10_000).map(line).collect::<String>()).unwrap();
+    let report = report(folder.path(), "junit");
+    let suites: Vec<&str> = report.split("<testsuite ").skip(1).collect();
+    assert!(suites.len() > 1, "one suite holds them all");
+    let (mut tests, mut failures) = (0, 0);
+    for suite in suites {
+        let count = |name: &str| -> usize {
+            let (_, rest) = suite.split_once(&format!(" {name}=\"")).unwrap();
+            rest.split('"').next().unwrap().parse().unwrap()
+        };
+        assert_eq!(suite.matches("<testcase ").count(), count("tests"));
+        assert_eq!(suite.matches("<failure ").count(), count("failures"));
+        (tests, failures) = (tests + count("tests"), failures + count("failures"));
+    }
+    assert_eq!((tests, failures), (10_000, 5_000));
+}

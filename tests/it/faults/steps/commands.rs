@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use windowpane::clock::FixedClock;
 use windowpane::engine::{
-    self, Absent, ClaimRequest, EngineError, Heartbeat, Note, Only, RequestMode, RunRequest,
-    Selection, SyncMode, SyncOptions, Windows,
+    self, Absent, ClaimRequest, EngineError, Heartbeat, Mode, Note, Only, RunRequest, Selection,
+    SyncOptions, Windows,
 };
 use windowpane::schedule::Reference;
 use windowpane::store::lifecycle::{Finish, Verdict};
@@ -158,7 +158,7 @@ fn sync(
         .iter()
         .map(|(name, text)| (Reference::new(name).unwrap(), Some(crate::schedule(text))))
         .collect();
-    let options = SyncOptions { source, mode: SyncMode::Write, absent };
+    let options = SyncOptions { source, mode: Mode::Write, absent };
     engine::sync(store, &FixedClock(now), &documents, &options).map(drop)
 }
 
@@ -183,7 +183,7 @@ fn request(store: &mut dyn Store, id: &str, now: Instant) -> Result<(), EngineEr
         windows: Windows::Pinned,
         note: Note::default(),
     };
-    engine::request(store, &FixedClock(now), &request, RequestMode::Write).map(drop)
+    engine::request(store, &FixedClock(now), &request, Mode::Write).map(drop)
 }
 
 /// The oldest run of a workflow that a worker was handed last, and its token.

@@ -12,7 +12,10 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use windowpane::clock::FixedClock;
+use windowpane::engine;
 use windowpane::store::sqlite::{Durability, Options, SqliteStore};
+use windowpane::time::Instant;
 
 use crate::account::{self, Act, Fault, Snapshot};
 use crate::watched::COMMITTED;
@@ -92,7 +95,7 @@ impl Scene {
         let options = Options { durability: Durability::Process, ..Options::default() };
         let path = self.root().join("store/store.db");
         let mut store = SqliteStore::open_with(&path, &options).unwrap();
-        assert_eq!(store.verify().unwrap(), [], "{}", at("the check"));
+        check_store(&mut store, NOW(), &at("the check"));
         let left = Snapshot::read(&mut store, &none);
         let nothing = account::changes(&before, &left, Act::Nothing, NOW());
         let all = account::changes(&before, &left, command.act, NOW());
@@ -105,7 +108,8 @@ impl Scene {
         assert!(faults.is_empty(), "{}", at(&faults[0].to_string()));
         check_sound(&left, &at("left"));
         commands::carry_out(command, &mut store);
-        drain(&mut store, NOW().checked_add_ms(3 * 3_600_000).unwrap());
+        let end = NOW().checked_add_ms(3 * 3_600_000).unwrap();
+        drain(&mut store, end);
         let drained = Snapshot::read(&mut store, &left);
         check_sound(&drained, &at("drained"));
         for kept in drained.workflows.values() {
@@ -114,8 +118,13 @@ impl Scene {
         }
         let open = drained.runs().find(|run| run.available.is_some());
         assert_eq!(open, None, "{}", at("still open"));
-        assert_eq!(store.verify().unwrap(), [], "{}", at("the check at the end"));
+        check_store(&mut store, end, &at("the check at the end"));
     }
+}
+
+fn check_store(store: &mut SqliteStore, now: Instant, at: &str) {
+    assert_eq!(store.verify().unwrap(), [], "{at}");
+    assert_eq!(engine::verify(store, &FixedClock(now)).unwrap(), [], "{at}");
 }
 
 fn check_sound(snapshot: &Snapshot, at: &str) {

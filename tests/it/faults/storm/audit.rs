@@ -92,7 +92,8 @@ pub(super) fn audit(place: &Place) -> Table {
 }
 
 fn check_store(store: &mut SqliteStore, snapshot: &Snapshot, table: &mut Table) {
-    for finding in store.verify().unwrap() {
+    let against_schedules = engine::verify(store, &FixedClock(Instant::MAX)).unwrap();
+    for finding in store.verify().unwrap().into_iter().chain(against_schedules) {
         table.wrong("findings", finding);
     }
     for fault in account::faults(snapshot) {

@@ -10,8 +10,8 @@ use std::sync::mpsc;
 use fastrand::Rng;
 use windowpane::clock::{Clock, Moment, SystemClock, wait_until};
 use windowpane::engine::{
-    self, Absent, ClaimRequest, EngineError, Note, Only, RequestMode, RunRequest, Selection,
-    SyncMode, SyncOptions, Windows,
+    self, Absent, ClaimRequest, EngineError, Mode, Note, Only, RunRequest, Selection, SyncOptions,
+    Windows,
 };
 use windowpane::schedule::{Reference, Schedule};
 use windowpane::store::lifecycle::{Finish, Verdict};
@@ -119,7 +119,7 @@ fn document(reference: &str, text: &str) -> (Reference, Option<Schedule>) {
 }
 
 fn options(source: &str, absent: Absent) -> SyncOptions<'_> {
-    SyncOptions { source, mode: SyncMode::Write, absent }
+    SyncOptions { source, mode: Mode::Write, absent }
 }
 
 struct Worker {
@@ -295,8 +295,7 @@ impl Worker {
             windows: Windows::Pinned,
             note: Note::default(),
         };
-        let requested =
-            self.done(|store| engine::request(store, &place, &request, RequestMode::Write));
+        let requested = self.done(|store| engine::request(store, &place, &request, Mode::Write));
         if let Some(requested) = requested {
             let made = requested.unwrap().runs.len();
             self.say(format!("requested {reference} {id} {made}"));
