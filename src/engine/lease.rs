@@ -3,12 +3,13 @@
 use crate::clock::Clock;
 use crate::schedule::Overlap;
 use crate::store::lifecycle::{Finish, Finished, LifecycleError};
-use crate::store::record::{Outcome, RunKey, RunRecord, RunState, Workflow};
+use crate::store::record::{Outcome, RunRecord, RunState, Workflow};
 use crate::store::{RunId, Store, Transaction};
 use crate::time::Instant;
 
 use super::EngineError;
 use super::again::again;
+use super::batch::Batch;
 use super::overlap::{LiveClaims, skip_before_end};
 use super::store_info;
 use super::workflow::Planned;
@@ -164,7 +165,12 @@ fn transition(
     id: &RunId,
     step: impl Fn(RunRecord, &Workflow, Instant) -> Result<Step, LifecycleError>,
 ) -> Result<RunRecord, EngineError> {
-    write(store, clock, |tx, now| carry_out(tx, id, now, |run, workflow| step(run, workflow, now)))
+    write(store, clock, |tx, now| {
+        let mut batch = Batch::load(tx, std::iter::once(id))?;
+        let run = carry_out(tx, &mut batch, id, now, |run, workflow| step(run, workflow, now))?;
+        batch.write(tx)?;
+        Ok(run)
+    })
 }
 
 /// Carries out one transition of each of several runs in one transaction.
@@ -176,9 +182,14 @@ fn transitions<T>(
     step: impl Fn(&T, RunRecord, &Workflow, Instant) -> Result<Step, LifecycleError>,
 ) -> Result<Vec<RunRecord>, EngineError> {
     write(store, clock, |tx, now| {
-        let of =
-            |item| carry_out(tx, id(item), now, |run, workflow| step(item, run, workflow, now));
-        items.iter().map(of).collect()
+        let mut batch = Batch::load(tx, items.iter().map(&id))?;
+        let mut runs = Vec::with_capacity(items.len());
+        for item in items {
+            let step = |run, workflow: &Workflow| step(item, run, workflow, now);
+            runs.push(carry_out(tx, &mut batch, id(item), now, step)?);
+        }
+        batch.write(tx)?;
+        Ok(runs)
     })
 }
 
@@ -205,11 +216,12 @@ fn write<T>(
 
 fn carry_out(
     tx: &mut dyn Transaction,
+    batch: &mut Batch,
     id: &RunId,
     now: Instant,
     step: impl FnOnce(RunRecord, &Workflow) -> Result<Step, LifecycleError>,
 ) -> Result<RunRecord, EngineError> {
-    let (workflow, run) = find(tx, id)?;
+    let (workflow, run) = batch.find(id)?;
     let expiry = run.available;
     let step =
         step(run, &workflow).map_err(|source| EngineError::Refused { id: id.clone(), source })?;
@@ -224,11 +236,15 @@ fn carry_out(
                 _ => run,
             };
             if run.state == RunState::Claimed && expiry <= Some(now) {
+                // What takes its place may have ended just before.
+                batch.write(tx)?;
                 refuse_revival(tx, &workflow, &run, now)?;
             }
-            tx.update_runs(std::slice::from_ref(&run))?;
+            batch.put(&run);
             if workflow.policies.overlap != Overlap::Allow && run.state != RunState::Claimed {
+                batch.write(tx)?;
                 make_room(tx, workflow, &run, expiry, now)?;
+                batch.reload(tx, &id.reference)?;
             }
             Ok(run)
         }
@@ -265,19 +281,4 @@ fn make_room(
         skip_before_end(tx, &mut planned, run, end, now)?;
     }
     planned.requeue(tx, now)
-}
-
-pub(super) fn find(
-    tx: &mut dyn Transaction,
-    id: &RunId,
-) -> Result<(Workflow, RunRecord), EngineError> {
-    let unknown_workflow = || EngineError::UnknownWorkflow { reference: id.reference.clone() };
-    let workflow = tx.workflow(&id.reference)?.ok_or_else(unknown_workflow)?;
-    let key = RunKey {
-        occurrence: id.occurrence,
-        workflow: workflow.id,
-        request_id: id.request_id.clone(),
-    };
-    let run = tx.run(&key)?.ok_or_else(|| EngineError::UnknownRun { id: id.clone() })?;
-    Ok((workflow, run))
 }
