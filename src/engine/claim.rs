@@ -92,7 +92,7 @@ pub fn claim(
         claimed = so_far;
         match reach {
             Reach::Everything => return Ok(claimed),
-            Reach::PassedOver => beside = Beside::Nobody,
+            Reach::NotAlone => beside = Beside::Nobody,
             Reach::PlannedAtMost => {}
         }
     }
@@ -113,7 +113,7 @@ fn claim_once(
     claimed.now = clock.now();
     let info = store_info::for_write(&mut *tx, clock)?;
     if store_info::must_be_alone(&*tx, &info) {
-        return Ok((Reach::PassedOver, claimed));
+        return Ok((Reach::NotAlone, claimed));
     }
     let reach = HandOut::new(request, claimed.now).carry_out(&mut *tx, &info, &mut claimed)?;
     // Others may leave what they hold, and nobody would look for it before long.
@@ -125,7 +125,7 @@ fn claim_once(
     claimed.next_available = tx.next_available_after(claimed.now)?;
     tx.commit()?;
     Ok(match reach {
-        Reach::Everything if is_passed_over => (Reach::PassedOver, claimed),
+        Reach::Everything if is_passed_over => (Reach::NotAlone, claimed),
         reach => (reach, claimed),
     })
 }
@@ -144,8 +144,8 @@ enum Beside {
 enum Reach {
     /// The limit, or the last owed run.
     Everything,
-    /// Nothing: others hold what there may be, or the store must follow the tz database first.
-    PassedOver,
+    /// Nothing yet: others hold what there may be, or it takes nobody else.
+    NotAlone,
     /// As many workflows as one transaction may plan.
     PlannedAtMost,
 }

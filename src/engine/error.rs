@@ -171,12 +171,12 @@ impl EngineError {
             EngineError::AlreadyRegistered { .. } => {
                 Some("the store knows best how far it has come; leave it out to import the others")
             }
+            EngineError::NotEmpty => Some("name a new file, or another schema"),
             EngineError::CursorNotAhead { .. } => {
                 Some("ask for runs again with `request REF --from T --to T --id ID`")
             }
             EngineError::Retired { .. } => Some("sync its document first"),
             EngineError::BehindHorizon { .. } => Some("set it to the horizon or later"),
-            EngineError::NotEmpty => Some("name a new file, or another schema"),
             EngineError::OtherClock { store: ClockKind::Test } => {
                 Some("it was first written under --now, so every write needs --now")
             }

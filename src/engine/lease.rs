@@ -3,12 +3,13 @@
 use crate::clock::Clock;
 use crate::schedule::Overlap;
 use crate::store::lifecycle::{Finish, Finished, LifecycleError};
-use crate::store::record::{Outcome, RunKey, RunRecord, RunState, Workflow};
+use crate::store::record::{Outcome, RunRecord, RunState, Workflow};
 use crate::store::{RunId, Store, Transaction};
 use crate::time::Instant;
 
 use super::EngineError;
 use super::again::again;
+use super::batch::Batch;
 use super::overlap::{LiveClaims, skip_before_end};
 use super::store_info;
 use super::workflow::Planned;
@@ -164,17 +165,10 @@ fn transition(
     id: &RunId,
     step: impl Fn(RunRecord, &Workflow, Instant) -> Result<Step, LifecycleError>,
 ) -> Result<RunRecord, EngineError> {
-    again(store, |store| {
-        let mut tx = store.begin_beside()?;
-        let info = store_info::for_write(&mut *tx, clock)?;
-        if store_info::must_be_alone(&*tx, &info) {
-            drop(tx);
-            tx = store.begin_write()?;
-            store_info::for_write(&mut *tx, clock)?;
-        }
-        let now = clock.now();
-        let run = carry_out(&mut *tx, id, now, |run, workflow| step(run, workflow, now))?;
-        tx.commit()?;
+    write(store, clock, |tx, now| {
+        let mut batch = Batch::load(tx, std::iter::once(id))?;
+        let run = carry_out(tx, &mut batch, id, now, |run, workflow| step(run, workflow, now))?;
+        batch.write(tx)?;
         Ok(run)
     })
 }
@@ -187,6 +181,24 @@ fn transitions<T>(
     id: impl Fn(&T) -> &RunId,
     step: impl Fn(&T, RunRecord, &Workflow, Instant) -> Result<Step, LifecycleError>,
 ) -> Result<Vec<RunRecord>, EngineError> {
+    write(store, clock, |tx, now| {
+        let mut batch = Batch::load(tx, items.iter().map(&id))?;
+        let mut runs = Vec::with_capacity(items.len());
+        for item in items {
+            let step = |run, workflow: &Workflow| step(item, run, workflow, now);
+            runs.push(carry_out(tx, &mut batch, id(item), now, step)?);
+        }
+        batch.write(tx)?;
+        Ok(runs)
+    })
+}
+
+/// Does `work` in a transaction beside other writers, or alone where it has to be.
+fn write<T>(
+    store: &mut dyn Store,
+    clock: &dyn Clock,
+    work: impl Fn(&mut dyn Transaction, Instant) -> Result<T, EngineError>,
+) -> Result<T, EngineError> {
     again(store, |store| {
         let mut tx = store.begin_beside()?;
         let info = store_info::for_write(&mut *tx, clock)?;
@@ -196,25 +208,20 @@ fn transitions<T>(
             store_info::for_write(&mut *tx, clock)?;
         }
         let now = clock.now();
-        let runs: Result<Vec<RunRecord>, EngineError> = items
-            .iter()
-            .map(|item| {
-                carry_out(&mut *tx, id(item), now, |run, workflow| step(item, run, workflow, now))
-            })
-            .collect();
-        let runs = runs?;
+        let done = work(&mut *tx, now)?;
         tx.commit()?;
-        Ok(runs)
+        Ok(done)
     })
 }
 
 fn carry_out(
     tx: &mut dyn Transaction,
+    batch: &mut Batch,
     id: &RunId,
     now: Instant,
     step: impl FnOnce(RunRecord, &Workflow) -> Result<Step, LifecycleError>,
 ) -> Result<RunRecord, EngineError> {
-    let (workflow, run) = find(tx, id)?;
+    let (workflow, run) = batch.find(id)?;
     let expiry = run.available;
     let step =
         step(run, &workflow).map_err(|source| EngineError::Refused { id: id.clone(), source })?;
@@ -229,11 +236,15 @@ fn carry_out(
                 _ => run,
             };
             if run.state == RunState::Claimed && expiry <= Some(now) {
+                // What takes its place may have ended just before.
+                batch.write(tx)?;
                 refuse_revival(tx, &workflow, &run, now)?;
             }
-            tx.update_runs(std::slice::from_ref(&run))?;
+            batch.put(&run);
             if workflow.policies.overlap != Overlap::Allow && run.state != RunState::Claimed {
+                batch.write(tx)?;
                 make_room(tx, workflow, &run, expiry, now)?;
+                batch.reload(tx, &id.reference)?;
             }
             Ok(run)
         }
@@ -270,19 +281,4 @@ fn make_room(
         skip_before_end(tx, &mut planned, run, end, now)?;
     }
     planned.requeue(tx, now)
-}
-
-pub(super) fn find(
-    tx: &mut dyn Transaction,
-    id: &RunId,
-) -> Result<(Workflow, RunRecord), EngineError> {
-    let unknown_workflow = || EngineError::UnknownWorkflow { reference: id.reference.clone() };
-    let workflow = tx.workflow(&id.reference)?.ok_or_else(unknown_workflow)?;
-    let key = RunKey {
-        occurrence: id.occurrence,
-        workflow: workflow.id,
-        request_id: id.request_id.clone(),
-    };
-    let run = tx.run(&key)?.ok_or_else(|| EngineError::UnknownRun { id: id.clone() })?;
-    Ok((workflow, run))
 }

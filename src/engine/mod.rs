@@ -1,6 +1,7 @@
 //! Read, plan, write: what may happen to the records, written once for every store.
 
 mod again;
+mod batch;
 mod claim;
 mod compare;
 mod copy;

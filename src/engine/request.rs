@@ -12,6 +12,7 @@ use crate::store::record::{
 use crate::store::{RunId, Store, Transaction};
 use crate::time::{Authored, Instant, Resolution, Window, tzdb_version};
 
+use super::batch::Batch;
 use super::pause::Note;
 use super::store_info;
 use super::workflow::{Planned, read_revisions};
@@ -180,7 +181,7 @@ pub fn cancel(
 ) -> Result<RunRecord, EngineError> {
     let mut tx = store.begin_write()?;
     store_info::for_write(&mut *tx, clock)?;
-    let (_, run) = super::lease::find(&mut *tx, id)?;
+    let (_, run) = Batch::load(&mut *tx, std::iter::once(id))?.find(id)?;
     if run.state == RunState::Cancelled {
         return Ok(run);
     }

@@ -188,8 +188,12 @@ pub trait Transaction {
     /// The earliest instant after `now` at which an open run becomes available.
     fn next_available_after(&mut self, now: Instant) -> Result<Option<Instant>, StoreError>;
 
+    /// The runs with these keys, in their order; `None` for one that is not there.
+    fn runs_with_keys(&mut self, keys: &[RunKey]) -> Result<Vec<Option<RunRecord>>, StoreError>;
     /// One run.
-    fn run(&mut self, key: &RunKey) -> Result<Option<RunRecord>, StoreError>;
+    fn run(&mut self, key: &RunKey) -> Result<Option<RunRecord>, StoreError> {
+        Ok(self.runs_with_keys(std::slice::from_ref(key))?.pop().flatten())
+    }
     /// The runs that match, ordered by occurrence, then ref, then request id.
     fn runs(&mut self, filter: &RunFilter) -> Result<Vec<RunRecord>, StoreError>;
     /// Adds runs. A key that exists is [`StoreError::Conflict`].

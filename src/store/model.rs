@@ -313,8 +313,8 @@ impl Transaction for ModelTransaction {
         Ok(instants.filter(|&instant| instant > now).min())
     }
 
-    fn run(&mut self, key: &RunKey) -> Result<Option<RunRecord>, StoreError> {
-        Ok(self.state.runs.get(key).cloned())
+    fn runs_with_keys(&mut self, keys: &[RunKey]) -> Result<Vec<Option<RunRecord>>, StoreError> {
+        Ok(keys.iter().map(|key| self.state.runs.get(key).cloned()).collect())
     }
 
     fn runs(&mut self, filter: &RunFilter) -> Result<Vec<RunRecord>, StoreError> {

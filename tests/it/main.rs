@@ -11,6 +11,8 @@ mod golden;
 mod lifecycle;
 #[cfg(feature = "postgres")]
 mod postgres;
+#[cfg(not(feature = "postgres"))]
+mod postgres_left_out;
 mod properties;
 mod readme;
 mod schemas;

@@ -80,7 +80,7 @@ pass_on! {
     next_due_after(now: Instant) -> Option<Instant>;
     open_runs(state: OpenState, now: Instant, after: Option<&RunRecord>, limit: usize) -> Vec<RunRecord>;
     next_available_after(now: Instant) -> Option<Instant>;
-    run(key: &RunKey) -> Option<RunRecord>;
+    runs_with_keys(keys: &[RunKey]) -> Vec<Option<RunRecord>>;
     runs(filter: &RunFilter) -> Vec<RunRecord>;
     insert_runs(runs: &[RunRecord]) -> ();
     update_runs(runs: &[RunRecord]) -> ();

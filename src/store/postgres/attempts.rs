@@ -6,6 +6,7 @@ use crate::store::{StoreError, checksum};
 use crate::time::Instant;
 
 use super::columns::Columns;
+use super::runs::KeyLists;
 use super::transaction::PostgresTransaction;
 
 const TABLE: &str = "attempt";
@@ -51,9 +52,7 @@ impl PostgresTransaction<'_> {
         &mut self,
         keys: &[RunKey],
     ) -> Result<Vec<(RunKey, Attempt)>, StoreError> {
-        let occurrences: Vec<i64> = keys.iter().map(|key| key.occurrence.as_ms()).collect();
-        let workflows: Vec<i64> = keys.iter().map(|key| key.workflow.0).collect();
-        let request_ids: Vec<&str> = keys.iter().map(|key| key.request_id.as_str()).collect();
+        let KeyLists { occurrences, workflows, request_ids } = KeyLists::of(keys);
         let values: super::transaction::Values<'_> = &[&occurrences, &workflows, &request_ids];
         self.rows(TABLE, SELECT_OF_ALL, values, read_with_key)
     }
@@ -101,7 +100,7 @@ impl PostgresTransaction<'_> {
             let place = left.iter().position(|(of, token)| of == key && *token == attempt.token);
             match place {
                 Some(place) => drop(left.swap_remove(place)),
-                None if self.run_with_key(key)?.is_none() => {
+                None if self.runs_with(std::slice::from_ref(key))? == [None] => {
                     return Err(StoreError::Missing { table: "run" });
                 }
                 None => return Err(StoreError::Conflict { table: TABLE }),

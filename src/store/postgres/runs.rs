@@ -1,5 +1,7 @@
 //! Runs, each with its last attempt.
 
+use std::collections::HashMap;
+
 use crate::plan::Run;
 use crate::store::codes::Code;
 use crate::store::record::{Attempt, OpenState, RunFilter, RunKey, RunRecord, RunState};
@@ -30,8 +32,12 @@ macro_rules! select {
 
 pub(super) const SELECT_ALL: &str = select!("");
 
-const SELECT_WITH_KEY: &str =
-    select!("WHERE occurrence_ms = $1 AND workflow_id = $2 AND request_id = $3");
+const SELECT_WITH_KEYS: &str = select!(
+    "JOIN unnest($1::bigint[], $2::bigint[], $3::text[])
+        AS given (occurrence_ms, workflow_id, request_id)
+    ON run.occurrence_ms = given.occurrence_ms AND run.workflow_id = given.workflow_id
+        AND run.request_id = given.request_id"
+);
 
 /// `$3` holds the states that are wanted; `$4` to `$6` are the place to go on after.
 const SELECT_MATCHING: &str = select!(
@@ -119,10 +125,16 @@ const DELETE: &str = "DELETE FROM run USING unnest($1::bigint[], $2::bigint[], $
         AND run.request_id = given.request_id";
 
 impl PostgresTransaction<'_> {
-    pub(super) fn run_with_key(&mut self, key: &RunKey) -> Result<Option<RunRecord>, StoreError> {
-        let (occurrence_ms, workflow) = (key.occurrence.as_ms(), key.workflow.0);
-        let values: super::transaction::Values<'_> = &[&occurrence_ms, &workflow, &key.request_id];
-        self.row(TABLE, SELECT_WITH_KEY, values, read_run)
+    pub(super) fn runs_with(
+        &mut self,
+        keys: &[RunKey],
+    ) -> Result<Vec<Option<RunRecord>>, StoreError> {
+        let KeyLists { occurrences, workflows, request_ids } = KeyLists::of(keys);
+        let values: super::transaction::Values<'_> = &[&occurrences, &workflows, &request_ids];
+        let found = self.rows(TABLE, SELECT_WITH_KEYS, values, read_run)?;
+        let found: HashMap<RunKey, RunRecord> =
+            found.into_iter().map(|run| (run.key.clone(), run)).collect();
+        Ok(keys.iter().map(|key| found.get(key).cloned()).collect())
     }
 
     pub(super) fn runs_matching(
@@ -226,10 +238,25 @@ impl PostgresTransaction<'_> {
 
     pub(super) fn remove_runs(&mut self, keys: &[RunKey]) -> Result<(), StoreError> {
         self.writing(TABLE)?;
-        let occurrences: Vec<i64> = keys.iter().map(|key| key.occurrence.as_ms()).collect();
-        let workflows: Vec<i64> = keys.iter().map(|key| key.workflow.0).collect();
-        let request_ids: Vec<&str> = keys.iter().map(|key| key.request_id.as_str()).collect();
+        let KeyLists { occurrences, workflows, request_ids } = KeyLists::of(keys);
         self.change(TABLE, DELETE, &[&occurrences, &workflows, &request_ids], keys.len())
+    }
+}
+
+/// The columns of several keys, one list for each.
+pub(super) struct KeyLists<'k> {
+    pub(super) occurrences: Vec<i64>,
+    pub(super) workflows: Vec<i64>,
+    pub(super) request_ids: Vec<&'k str>,
+}
+
+impl<'k> KeyLists<'k> {
+    pub(super) fn of(keys: &'k [RunKey]) -> KeyLists<'k> {
+        KeyLists {
+            occurrences: keys.iter().map(|key| key.occurrence.as_ms()).collect(),
+            workflows: keys.iter().map(|key| key.workflow.0).collect(),
+            request_ids: keys.iter().map(|key| key.request_id.as_str()).collect(),
+        }
     }
 }
 

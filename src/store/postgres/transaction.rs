@@ -396,8 +396,8 @@ impl Transaction for PostgresTransaction<'_> {
         self.next_queued_run(now)
     }
 
-    fn run(&mut self, key: &RunKey) -> Result<Option<RunRecord>, StoreError> {
-        self.run_with_key(key)
+    fn runs_with_keys(&mut self, keys: &[RunKey]) -> Result<Vec<Option<RunRecord>>, StoreError> {
+        self.runs_with(keys)
     }
 
     fn runs(&mut self, filter: &RunFilter) -> Result<Vec<RunRecord>, StoreError> {

@@ -23,25 +23,45 @@ impl Cluster {
         // Says so where there is none.
         super::scratch()?;
         let binaries = crate::setting("WINDOWPANE_TEST_POSTGRES_BIN")?;
-        let cluster = Cluster { binaries, home: tempfile::tempdir().unwrap(), port: free_port() };
-        cluster.give_away();
+        let cluster = Cluster::in_a_new_place(binaries);
         let data = cluster.data();
         let flags = ["-U", "windowpane", "--auth=trust", "--encoding=UTF8", "--no-sync"];
         cluster.run("initdb", &[&["-D", &data, "--locale=C.UTF-8"], &flags[..]].concat());
-        cluster.configure(&format!(
-            "listen_addresses = '127.0.0.1'\nport = {}\nunix_socket_directories = '{}'\n\
-             {configuration}\n",
-            cluster.port,
-            cluster.home.path().display(),
-        ));
-        cluster.start_again();
+        cluster.configure(configuration);
+        cluster.listen();
         Some(cluster)
+    }
+
+    /// A server that follows this one, and lets its data be read only.
+    pub(crate) fn replica(&self) -> Cluster {
+        let replica = Cluster::in_a_new_place(self.binaries.clone());
+        let (port, data) = (self.port.to_string(), replica.data());
+        let from = ["-h", "127.0.0.1", "-p", &port, "-U", "windowpane", "-D", &data];
+        replica.run("pg_basebackup", &[&from[..], &["-R", "-c", "fast", "--no-sync"]].concat());
+        replica.listen();
+        replica
+    }
+
+    fn in_a_new_place(binaries: String) -> Cluster {
+        let cluster = Cluster { binaries, home: tempfile::tempdir().unwrap(), port: free_port() };
+        cluster.give_away();
+        cluster
+    }
+
+    /// Starts for the first time.
+    fn listen(&self) {
+        self.configure(&format!(
+            "listen_addresses = '127.0.0.1'\nport = {}\nunix_socket_directories = '{}'",
+            self.port,
+            self.home.path().display(),
+        ));
+        self.start_again();
     }
 
     /// Adds lines to the configuration; they hold from the next start on.
     pub(crate) fn configure(&self, lines: &str) {
         let path = self.home.path().join("data/postgresql.conf");
-        fs::write(&path, fs::read_to_string(&path).unwrap() + lines).unwrap();
+        fs::write(&path, fs::read_to_string(&path).unwrap() + "\n" + lines + "\n").unwrap();
     }
 
     /// Writes a file beside the data that only the server can read.

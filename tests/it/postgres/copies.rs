@@ -1,5 +1,7 @@
 //! `copy` between a file and a server, both ways.
 
+use std::path::Path;
+
 use windowpane::store::Store;
 use windowpane::store::sqlite::SqliteStore;
 
@@ -9,27 +11,50 @@ use crate::store_suite::sample::{everything, with_history};
 use super::proxy::{Cut, Proxy};
 use super::scratch;
 
+/// Some days of a store in a file, by the command.
+fn live_through(folder: &Path) {
+    let now = |day| format!("--now 2026-01-0{day} --format csv");
+    for line in [
+        format!("windowpane sync $EXAMPLES --db first.db {}", now(1)),
+        format!("windowpane claim --worker w --limit 9 --db first.db {}", now(2)),
+        format!("windowpane run --once --exec 'exit 1' --db first.db {}", now(3)),
+        format!("windowpane pause 'slo/*' --by me --db first.db {}", now(3)),
+        format!(
+            "windowpane request slo/checkout-availability --latest --id again --db first.db {}",
+            now(4)
+        ),
+        format!("windowpane run --once --exec true --db first.db {}", now(4)),
+    ] {
+        output(folder, &line);
+    }
+}
+
 #[test]
 fn a_store_moves_to_a_server_and_back() {
-    let (Some(scratch), folder) = (scratch(), tempfile::tempdir().unwrap()) else { return };
-    let path = |name| folder.path().join(name);
-    with_history(&mut SqliteStore::open(&path("first.db")).unwrap());
+    let Some(scratch) = scratch() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    live_through(folder.path());
     let url = scratch.url();
     output(folder.path(), &format!("windowpane copy --from first.db --to '{url}'"));
     output(folder.path(), &format!("windowpane copy --from '{url}' --to back.db"));
-    let expected = everything(&mut SqliteStore::open(&path("first.db")).unwrap()).unwrap();
+    let in_file =
+        |name| everything(&mut SqliteStore::open(&folder.path().join(name)).unwrap()).unwrap();
+    let expected = in_file("first.db");
     assert_eq!(everything(&mut scratch.open()).unwrap(), expected);
-    assert_eq!(everything(&mut SqliteStore::open(&path("back.db")).unwrap()).unwrap(), expected);
-    for command in ["list", "runs", "skips", "explain alpha --from 2025-12-31 --to 2026-01-02"] {
+    assert_eq!(in_file("back.db"), expected);
+    let explain = "explain slo/checkout-availability --from 2025-12-31 --to 2026-01-04";
+    for command in ["list", "runs", "skips", explain] {
         let rows = |db: &str| {
-            let line = format!("windowpane {command} --db '{db}' --now 2026-01-02 --format jsonl");
+            let line = format!("windowpane {command} --db '{db}' --now 2026-01-05 --format jsonl");
             output(folder.path(), &line)
         };
+        assert!(!rows("first.db").is_empty(), "{command}");
         assert_eq!(rows("first.db"), rows(&url), "{command}");
         assert_eq!(rows("first.db"), rows("back.db"), "{command}");
     }
-    assert_eq!(scratch.open().verify().unwrap(), []);
-    assert_eq!(SqliteStore::open(&path("back.db")).unwrap().verify().unwrap(), []);
+    for db in [&url, "back.db"] {
+        output(folder.path(), &format!("windowpane verify --db '{db}' --now 2026-01-05"));
+    }
 }
 
 /// The way to the server is cut where runs are written, and where the commit notifies others.

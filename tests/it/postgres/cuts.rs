@@ -1,6 +1,6 @@
 //! The connection is cut between any two messages: what is answered is what is on record.
 
-use windowpane::clock::{FixedClock, wait_for};
+use windowpane::clock::{Clock, FixedClock, wait_for};
 use windowpane::engine::{
     self, Absent, ClaimRequest, Claimed, EngineError, Mode, SyncOptions, finish,
 };
@@ -29,14 +29,19 @@ fn hour(hours: usize) -> Instant {
 pub(super) fn hourly(scratch: &Scratch) -> PostgresStore {
     let mut store = scratch.open();
     let schedule = r#"{"every": "1h", "phase": {"fixed": "0s"}, "first_run": "next"}"#;
-    let documents: Vec<_> = (0..WORKFLOWS)
+    register(&mut store, &FixedClock(hour(0)), schedule, WORKFLOWS);
+    store
+}
+
+/// Registers so many workflows with one schedule: w0, w1 and so on.
+pub(super) fn register(store: &mut dyn Store, clock: &dyn Clock, schedule: &str, count: usize) {
+    let documents: Vec<_> = (0..count)
         .map(|number| {
             (Reference::new(&format!("w{number}")).unwrap(), Some(crate::schedule(schedule)))
         })
         .collect();
     let options = SyncOptions { source: "default", mode: Mode::Write, absent: Absent::Keep };
-    engine::sync(&mut store, &FixedClock(hour(0)), &documents, &options).unwrap();
-    store
+    engine::sync(store, clock, &documents, &options).unwrap();
 }
 
 fn claim(store: &mut dyn Store, now: Instant) -> Result<Claimed, EngineError> {

@@ -81,6 +81,8 @@ impl Scratch {
 
     /// One that waits for other writers for no time.
     pub(crate) fn open_without_waiting(&self) -> PostgresStore {
+        // Making the store takes locks of the whole database.
+        drop(self.open());
         let options = Options { busy_timeout_ms: 0, ..Options::default() };
         PostgresStore::open_with(&self.url(), &options).unwrap()
     }

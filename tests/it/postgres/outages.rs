@@ -15,7 +15,7 @@ use windowpane::store::{RunId, Store};
 use windowpane::time::Instant;
 
 use super::cluster::Cluster;
-use super::cuts::hourly;
+use super::cuts::{hourly, register};
 use super::proxy::Proxy;
 use super::scratch;
 
@@ -134,7 +134,9 @@ fn a_server_that_is_killed_under_load_loses_and_doubles_nothing() {
     let Some(cluster) = Cluster::start("max_connections = 20") else { return };
     let url = cluster.url("windowpane", "sslmode=disable");
     let mut store = PostgresStore::open(&url).unwrap();
-    register(&mut store);
+    // One owed run each, and no more for a year.
+    let schedule = r#"{"every": "365d", "phase": {"fixed": "0s"}}"#;
+    register(&mut store, &SystemClock, schedule, WORKFLOWS);
     let (tells, handed) = mpsc::channel();
     let mut times: HashMap<RunId, u32> = HashMap::new();
     thread::scope(|scope| {
@@ -159,18 +161,4 @@ fn a_server_that_is_killed_under_load_loses_and_doubles_nothing() {
         assert_eq!((run.state, run.attempts), (RunState::Succeeded, 1), "{}", run.id());
     }
     assert_eq!(store.verify().unwrap(), []);
-}
-
-/// Workflows that owe one run each, and for a year no more.
-fn register(store: &mut dyn Store) {
-    use windowpane::engine::{Absent, Mode, SyncOptions};
-    use windowpane::schedule::Reference;
-    let schedule = r#"{"every": "365d", "phase": {"fixed": "0s"}}"#;
-    let documents: Vec<_> = (0..WORKFLOWS)
-        .map(|number| {
-            (Reference::new(&format!("w{number}")).unwrap(), Some(crate::schedule(schedule)))
-        })
-        .collect();
-    let options = SyncOptions { source: "default", mode: Mode::Write, absent: Absent::Keep };
-    engine::sync(store, &SystemClock, &documents, &options).unwrap();
 }

@@ -86,6 +86,25 @@ fn a_server_that_only_lets_read_is_told_as_such_and_read() {
 }
 
 #[test]
+fn a_replica_is_told_as_such_and_read() {
+    let Some(cluster) = Cluster::start("") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let primary = cluster.url("windowpane", "sslmode=disable");
+    let rows = |command: &str, url: &str| {
+        output(folder.path(), &format!("windowpane {command} --db '{url}' --now 2026-01-01"))
+    };
+    rows("sync $EXAMPLES", &primary);
+    let replica = cluster.replica();
+    let url = replica.url(&format!("windowpane:{SECRET}"), "sslmode=disable");
+    for command in
+        ["claim --worker w --now 2026-01-02", "pause slo/checkout-availability --now 2026-01-02"]
+    {
+        check(command, &url, "read_only_server", &["read-only", "primary"]);
+    }
+    assert_eq!(rows("list", &url), rows("list", &primary));
+}
+
+#[test]
 fn a_newer_schema_is_left_alone() {
     let Some(scratch) = scratch() else { return };
     scratch.open();
@@ -184,7 +203,7 @@ fn connections_are_as_protected_as_the_address_says() {
     cluster.write("server.crt", &certificate);
     cluster.write("server.key", &key);
     cluster.protect("server.key");
-    cluster.configure("ssl = on\n");
+    cluster.configure("ssl = on");
     cluster.kill();
     cluster.start_again();
     assert_eq!(is_encrypted("sslmode=disable"), "false");

@@ -80,8 +80,8 @@ fn wait_for_waiter(client: &mut Client, role: &str) {
     }
 }
 
-/// One session holds the second workflow and wants the first; the store holds the first and wants
-/// the second. The store looks for a deadlock sooner, so it is the one that is undone.
+/// One session holds the second workflow and wants the first; the store takes them in the order of
+/// their names. The store looks for a deadlock sooner, so it is the one that is undone.
 #[test]
 fn a_deadlock_is_tried_again() {
     let Some(scratch) = scratch() else { return };
@@ -92,7 +92,7 @@ fn a_deadlock_is_tried_again() {
     ));
     let mut other = scratch.client();
     other.batch_execute("SET deadlock_timeout = '1h'; BEGIN").unwrap();
-    other.execute("SELECT FROM progress WHERE ref = 'Zeta' FOR UPDATE", &[]).unwrap();
+    other.execute("SELECT FROM progress WHERE ref = 'alpha' FOR UPDATE", &[]).unwrap();
     let url = scratch.url_of(&role);
     let (tells, told) = mpsc::channel();
     let store = thread::spawn(move || {
@@ -103,7 +103,7 @@ fn a_deadlock_is_tried_again() {
     told.recv().unwrap();
     wait_for_waiter(&mut other, &role);
     // It returns only if the store was undone, for nobody else can let go.
-    other.execute("SELECT FROM progress WHERE ref = 'alpha' FOR UPDATE", &[]).unwrap();
+    other.execute("SELECT FROM progress WHERE ref = 'Zeta' FOR UPDATE", &[]).unwrap();
     other.batch_execute("COMMIT").unwrap();
     assert_eq!(store.join().unwrap().unwrap(), 2);
     assert_eq!(states(&mut scratch.open()), [RunState::Succeeded, RunState::Succeeded]);

@@ -147,8 +147,9 @@ fn apply(transaction: &mut dyn Transaction, step: &Step) -> Result<String, Store
         }
         Step::Runs(filter) => format!("{:?}", t.runs(filter)?),
         Step::Run(key) => {
-            let of_one = t.past_attempts_of(std::slice::from_ref(key))?;
-            format!("{:?} {:?} {of_one:?}", t.run(key)?, t.past_attempts(key)?)
+            let keys = std::slice::from_ref(key);
+            let past = (t.past_attempts(key)?, t.past_attempts_of(keys)?);
+            format!("{:?} {past:?}", t.runs_with_keys(keys)?)
         }
         Step::Skips(filter) => format!("{:?}", t.skips(filter)?),
     })
