@@ -117,7 +117,9 @@ impl<R: BufRead, E> Walk<'_, '_, R, E> {
         }
         // Before the blank lines that follow are read over.
         let line = self.line - 1;
-        let is_value = serde_json::from_slice::<IgnoredAny>(&first.bytes).is_ok();
+        // One that is too large hides nothing behind it.
+        let is_value =
+            first.is_too_large || serde_json::from_slice::<IgnoredAny>(&first.bytes).is_ok();
         if is_value && self.has_more()? {
             return self.lines(first, line);
         }

@@ -77,7 +77,9 @@ fn rendered(diagnostic: &Diagnostic<'_>, renderer: &Renderer, style: Style) -> S
 /// excerpt begins, which in a long line is not where the line does.
 fn place(diagnostic: &Diagnostic<'_>, style: Style) -> String {
     let (line, column) = (diagnostic.span.line, diagnostic.span.column);
-    let indent = " ".repeat(line.to_string().len());
+    // Without an excerpt there is no line number to make room for.
+    let is_bare = diagnostic.source.text.is_empty();
+    let indent = " ".repeat(if is_bare { 1 } else { line.to_string().len() });
     let arrow = match style {
         Style::Plain => format!("{indent}-->"),
         Style::Coloured => format!("{ARROW}{indent}-->{ARROW:#}"),

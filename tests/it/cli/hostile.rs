@@ -83,7 +83,9 @@ fn long_texts() {
     check("long.json", &text, &["1:1 too-large"]);
     // Whoever stands behind it is looked at all the same.
     let lines = format!("{text}\n{{\"ref\": \"b\", \"schedule\": {{\"every\": \"7m\"}}}}\n");
-    check("long.jsonl", lines, &["1:1 too-large", "2:36 bad-interval"]);
+    for file in ["long.jsonl", "long"] {
+        check(file, &lines, &["1:1 too-large", "2:36 bad-interval"]);
+    }
     check("blank.jsonl", "\n".repeat(100_000_000) + "1", &["100000001:1 no-workflow"]);
 }
 
