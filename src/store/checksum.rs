@@ -257,7 +257,7 @@ mod tests {
             tzdb: "2026f".to_owned(),
         };
         assert_eq!(of_skip(&skip), 4_317_324_408_443_076_336);
-        assert_eq!(of_progress(WorkflowId(1), &Progress::default()), -595_533_042_137_127_058);
+        assert_eq!(of_progress(WorkflowId(1), &Progress::default()), -4_937_287_883_529_426_819);
         assert_eq!(of_run(&claimed_run()), -7_874_512_143_365_839_223);
     }
 
