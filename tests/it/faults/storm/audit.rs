@@ -14,10 +14,10 @@ use windowpane::time::Instant;
 use crate::account::{self, Kept, Kind, Snapshot};
 use crate::faults::drain;
 
-use super::worker::{ALONE, Place};
+use super::worker::{ALONE, PRUNED, Place};
 
 /// What was seen; a storm in which one of these is zero proves nothing.
-const SEEN: [&str; 11] = [
+const SEEN: [&str; 13] = [
     "occurrences",
     "hand-outs",
     "again",
@@ -29,6 +29,8 @@ const SEEN: [&str; 11] = [
     "requested",
     "cancelled",
     "skipped",
+    "pruned",
+    "moved",
 ];
 /// What must not be.
 const BAD: [&str; 7] = ["lost", "twice", "stray", "together", "tokens", "unsaid", "findings"];
@@ -143,13 +145,23 @@ fn check_answers(place: &Place, snapshot: &Snapshot, table: &mut Table) {
             ["requested", reference, id, made] => {
                 let kept = &snapshot.workflows[reference];
                 let runs = kept.runs.keys().filter(|key| key.request_id == id).count();
-                let is_kept = kept.requests.iter().any(|request| request.id == id);
-                is_kept && made == runs.to_string()
+                let request = kept.requests.iter().find(|request| request.id == id);
+                request.is_some_and(|request| made == (runs + request.pruned.len()).to_string())
+            }
+            ["pruned", reference, horizon_ms] => {
+                let marks = snapshot.workflows[reference].workflow.marks;
+                marks.pruned_before >= Some(instant(horizon_ms))
+            }
+            ["moved", reference, cursor_ms] => {
+                let cursor = snapshot.workflows[reference].workflow.progress.cursor;
+                cursor_ms == i64::MIN.to_string() || cursor >= Some(instant(cursor_ms))
             }
             ["synced", reference, revision] => {
                 let rows = snapshot.workflows[reference].rows.len();
                 revision.parse::<usize>().unwrap() <= rows
             }
+            // Of what is pruned nothing is on record.
+            [_, id, ..] if is_pruned(snapshot, id) => true,
             ["cancelled", id, ..] => {
                 run_with(snapshot, id).is_some_and(|(run, _)| run.state == RunState::Cancelled)
             }
@@ -183,6 +195,17 @@ fn is_true(word: &str, found: &Attempt, instants: &[i64], lease_ms: i64) -> bool
             "succeeded" | "failed" | "released" => outcome == Some(word),
             _ => true,
         }
+}
+
+fn instant(ms: &str) -> Instant {
+    Instant::from_ms(ms.parse().unwrap()).unwrap()
+}
+
+/// Whether the records of a run may have been pruned.
+fn is_pruned(snapshot: &Snapshot, id: &str) -> bool {
+    let id: RunId = id.parse().unwrap();
+    let horizon = snapshot.workflows[&id.reference].workflow.marks.pruned_before;
+    PRUNED.contains(&&*id.reference) && horizon.is_some_and(|horizon| id.occurrence < horizon)
 }
 
 fn run_with<'s>(snapshot: &'s Snapshot, id: &str) -> Option<(&'s RunRecord, &'s [Attempt])> {
@@ -242,8 +265,10 @@ fn count_seen(place: &Place, snapshot: &Snapshot, table: &mut Table) {
     }
     for (_, line) in answers(place) {
         let seen = SEEN.iter().find(|column| line.starts_with(**column));
-        seen.filter(|column| ["succeeded", "failed", "released", "fenced"].contains(column))
-            .into_iter()
-            .for_each(|column| table.add(column, 1));
+        seen.filter(|column| {
+            ["succeeded", "failed", "released", "fenced", "pruned", "moved"].contains(column)
+        })
+        .into_iter()
+        .for_each(|column| table.add(column, 1));
     }
 }

@@ -37,6 +37,10 @@ const STALLED_LEASE_MS: i64 = 20_000;
 
 /// Edited, paused and requested by anyone.
 const REFS: [&str; 12] = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"];
+/// Of these the records are pruned, too.
+pub(super) const PRUNED: [&str; 2] = ["k", "l"];
+/// Older records than this are pruned, in the storm's time.
+const PRUNED_AFTER_MS: i64 = 600_000;
 /// Never edited, and at most one of its runs is claimed at any time.
 pub(super) const ALONE: &str = "alone";
 /// Of these one is retired while the other is not.
@@ -164,7 +168,7 @@ fn open(path: &Path) -> SqliteStore {
 
 impl Worker {
     fn step(&mut self) {
-        match self.rng.u32(..40) {
+        match self.rng.u32(..42) {
             0..=27 => self.claim(),
             28..=30 => self.edit(),
             31..=33 => self.request(),
@@ -172,6 +176,8 @@ impl Worker {
             35..=36 => self.resume(),
             37 => self.cancel(),
             38 => self.retire(),
+            39 => self.prune(),
+            40 => self.set_cursor(),
             _ => {
                 let place = self.place.clone();
                 self.done(|store| engine::due(store, &place));
@@ -252,6 +258,8 @@ impl Worker {
         match answer {
             Some(Ok(run)) => self.say(format!("{word} {id} {token} {}", expiry(&run))),
             Some(Err(error)) if error.is_lost_lease() => self.say(format!("fenced {id} {token}")),
+            // Another one finished it long ago.
+            Some(Err(EngineError::UnknownRun { .. })) if PRUNED.contains(&&*id.reference) => {}
             Some(Err(error)) => panic!("{error}"),
             None => {}
         }
@@ -313,6 +321,28 @@ impl Worker {
         let (place, policy) = (self.place.clone(), *self.rng.choice(Resume::ALL).unwrap());
         let resumed = self.done(|store| engine::resume(store, &place, &|_| true, policy));
         resumed.into_iter().for_each(|resumed| drop(resumed.unwrap()));
+    }
+
+    fn prune(&mut self) {
+        let place = self.place.clone();
+        let matches = |name: &str| PRUNED.contains(&name);
+        let pruned =
+            self.done(|store| engine::prune(store, &place, &matches, PRUNED_AFTER_MS, Mode::Write));
+        for pruned in pruned.into_iter().flat_map(Result::unwrap) {
+            self.say(format!("pruned {} {}", pruned.reference, pruned.horizon.as_ms()));
+        }
+    }
+
+    /// Past what is due, which nobody will run.
+    fn set_cursor(&mut self) {
+        let (place, reference) = (self.place.clone(), *self.rng.choice(&REFS).unwrap());
+        let to = place.now();
+        let moved =
+            self.done(|store| engine::set_cursor(store, &place, reference, to, Mode::Write));
+        if let Some(Ok(moved)) = moved {
+            let cursor_ms = moved.cursor.map_or(i64::MIN, Instant::as_ms);
+            self.say(format!("moved {reference} {cursor_ms}"));
+        }
     }
 
     fn cancel(&mut self) {
