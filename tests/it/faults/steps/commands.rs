@@ -102,6 +102,9 @@ pub(super) const COMMANDS: &[Named] = &[
     named("resume", Act::Resume(Resume::CatchUp), |store| {
         engine::resume(store, &clock(), &|_| true, Resume::CatchUp).map(drop)
     }),
+    named("cursor", Act::Cursor, |store| {
+        engine::set_cursor(store, &clock(), "stays", NOW(), Mode::Write).map(drop)
+    }),
     named("resume and drop", Act::Resume(Resume::Drop), |store| {
         engine::resume(store, &clock(), &|_| true, Resume::Drop).map(drop)
     }),
