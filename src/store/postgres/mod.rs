@@ -46,7 +46,7 @@ pub struct Options {
     pub busy_timeout_ms: u32,
     /// Who is told the server's time.
     pub hears_time: Option<Hears>,
-    /// What waits for a server that is away: while a transaction is committed for up to ten seconds,
+    /// What waits for a server that is away: while a transaction is committed for about twenty seconds,
     /// and between attempts to listen. Without it the server is tried once.
     pub wait: Option<Wait>,
 }

@@ -15,8 +15,8 @@ use crate::time::Instant;
 use super::fault::Fault;
 use super::open::{self, Server};
 
-/// The server is asked so often, over about ten seconds: long enough for it to be started again.
-const ASKED_AT_MOST: u32 = 10;
+/// The server is asked so often, over about twenty seconds: long enough for it to be started again.
+const ASKED_AT_MOST: u32 = 14;
 const FIRST_WAIT_MS: u64 = 20;
 
 /// The note of a connection that writes no more is kept for one to two of these.
